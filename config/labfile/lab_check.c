@@ -239,6 +239,20 @@ static void refuse_weak(const struct option_reading *reading,
     }
 }
 
+/* The fit of a position servo has one method, and its droop is the constant effort. */
+static void refuse_for_servo(const struct option_reading *reading,
+                             const struct pair_dynamics_params *p)
+{
+    const bool has_method = p->method != DYNAMICS_METHOD_COUNT;
+    if (model_find(p->model) == &position_servo_model && (has_method || p->biases)) {
+        option_fault_at(reading, has_method ? "dynamics.method" : "dynamics.biases",
+                        FAULT_METHOD_UNSUITED,
+                        "%s has one method, which includes a constant load: leave out method "
+                        "and biases",
+                        p->model);
+    }
+}
+
 static void check_dynamics(const struct option_reading *reading,
                            const struct pair_dynamics_params *p)
 {
@@ -268,6 +282,7 @@ static void check_dynamics(const struct option_reading *reading,
                         p->model, edit_guess_text(&guess, meant), names);
     }
     refuse_weak(reading, p);
+    refuse_for_servo(reading, p);
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
                      FAULT_INCONSISTENT,

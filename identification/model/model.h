@@ -48,7 +48,8 @@ struct model_row {
      * read if the model needs them, or to derive a missing velocity. */
     const char *const *roles;
 
-    /* The following members are for models of motion only. */
+    /* The following members are for models of motion only; that of a servo has a model for
+     * filters, parameter sets and simulators. */
     const struct model *model;
     /* Models of the same form, from which the data choose; NULL: only one. */
     const struct model_variant *variants;

@@ -93,8 +93,9 @@ bool model_row_check(const struct model_row *row, char problem[MODEL_PROBLEM_MAX
 {
     const char *what = "model";
     const char *wrong = NULL;
-    if ((row->data == MODEL_OF_MOTION) != (row->model != NULL)) {
-        wrong = "is for rows with MODEL_OF_MOTION, and for no others";
+    const bool moves = row->data == MODEL_OF_MOTION || row->data == MODEL_OF_SERVOS;
+    if (moves != (row->model != NULL)) {
+        wrong = "is for rows with MODEL_OF_MOTION or MODEL_OF_SERVOS, and for no others";
     } else if (row->model) {
         wrong = find_problem(row->model, &what);
     }

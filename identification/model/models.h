@@ -13,7 +13,8 @@
 
 /* Some models of motion and a joint's parameters, for tests. joint_models: by optional terms
  * (0: plain joint with JOINT_LOAD) and by width, the third of which is 0.01. */
-extern const struct model diffdrive_model, first_order_model, first_order_deadband_model;
+extern const struct model diffdrive_model, first_order_model, first_order_deadband_model,
+    position_servo_model;
 enum { JOINT_FORMS = 8, JOINT_WIDTHS = 5 };
 extern const struct model joint_models[JOINT_FORMS][JOINT_WIDTHS];
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };

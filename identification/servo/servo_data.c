@@ -6,16 +6,20 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/numbers/constants.h"
+#include "identification/data/column_steps.h"
 #include "identification/data/command_levels.h"
 #include "identification/servo/servo_thresholds.def"
 
 enum { COLUMNS = 3 };
+
+_Static_assert((int)COLUMN_STEPS_ROOM >= (int)COMMAND_LEVELS_ROOM, "one room for both");
 
 static const double HUGE_VALUE = 1e9;
 
 struct maker {
     const struct servo_raw *raw;
     double *t, *command, *position; /* [raw->n] each, in memory */
+    double *scratch, *known;        /* [COLUMN_STEPS_ROOM]; [raw->n] values of one column */
     struct servo_summary summary;
     size_t count, run_count;
     size_t run_start[SERVO_RUNS_MAX + 1];
@@ -54,37 +58,36 @@ static void collect_rows(struct maker *m, size_t part)
     }
 }
 
-/* Unwraps positions that jump by a turn while they stay within one, and gives commands the
- * turn of their position. */
+/* Copies the known positions of rows to m->known, and returns their number. */
+static size_t collect_positions(const struct maker *m, size_t from, size_t to)
+{
+    size_t count = 0;
+    for (size_t k = from; k < to; k++) {
+        m->known[count] = m->position[k];
+        count += isfinite(m->position[k]) ? 1 : 0;
+    }
+    return count;
+}
+
+/* Unwraps positions, and gives commands the turn of their position. */
 static void unwrap_part(struct maker *m, size_t from)
 {
     const double turn = 2.0 * PI;
-    double lo = HUGE_VAL;
-    double hi = -HUGE_VAL;
-    double before = NAN;
-    size_t jumps = 0;
-    for (size_t k = from; k < m->count; k++) {
-        if (isfinite(m->position[k])) {
-            jumps += fabs(m->position[k] - before) > WRAP_RATIO * turn ? 1 : 0;
-            before = m->position[k];
-            lo = fmin(lo, before);
-            hi = fmax(hi, before);
-        }
-    }
-    if (jumps == 0 || hi - lo > 1.02 * turn) {
+    const size_t count = collect_positions(m, from, m->count);
+    struct column_wrap wrap;
+    double at = NAN;
+    column_wrap_find(m->known, count, m->scratch, &wrap);
+    if (!(fabs(wrap.turn - turn) < 1e-6)) {
         return;
     }
-    m->summary.wraps += jumps;
-    before = NAN;
-    for (size_t k = from; k < m->count; k++) {
+    m->summary.wraps += wrap.count;
+    column_unwrap(m->known, count, turn, m->known);
+    for (size_t k = from, i = 0; k < m->count; k++) {
         if (isfinite(m->position[k])) {
-            m->position[k] = isfinite(before)
-                                 ? before + remainder(m->position[k] - before, turn)
-                                 : m->position[k];
-            before = m->position[k];
+            at = m->position[k] = m->known[i++];
         }
-        if (isfinite(before)) {
-            m->command[k] += turn * round((before - m->command[k]) / turn);
+        if (isfinite(at)) {
+            m->command[k] += turn * round((at - m->command[k]) / turn);
         }
     }
 }
@@ -120,65 +123,27 @@ static double find_median(double *values, size_t n)
     return n > 0 ? values[n / 2] : 0.0;
 }
 
-/* Returns the smallest step between values that differ, 0 if the values are not multiples of
- * it: a step is one that explains nine of ten changes. */
-static double find_step(const double *values, size_t n, double *scratch)
-{
-    size_t count = 0;
-    double before = NAN;
-    for (size_t k = 0; k < n; k++) {
-        const double change = fabs(values[k] - before);
-        if (change > 0.0) {
-            scratch[count++] = change;
-        }
-        before = isfinite(values[k]) ? values[k] : before;
-    }
-    gsl_sort(scratch, 1, count);
-    const double step = count > 0 ? scratch[count / 20] : 0.0;
-    size_t whole = 0;
-    for (size_t k = 0; k < count; k++) {
-        whole += fabs(scratch[k] / step - round(scratch[k] / step)) < STEP_TOLERANCE ? 1 : 0;
-    }
-    return count > 0 && (double)whole > STEP_RATIO * (double)count ? step : 0.0;
-}
-
 /* Counts values and sizes of the command about the middle of its range. */
-static void describe_command(const struct maker *m, struct servo_set *set, double *scratch)
+static void describe_command(const struct maker *m, struct servo_set *set)
 {
     const double middle = 0.5 * (m->summary.command_min_rad + m->summary.command_max_rad);
     struct command_levels found;
-    double *off = scratch + COMMAND_LEVELS_ROOM;
     for (size_t k = 0; k < set->n; k++) {
-        off[k] = m->command[k] - middle;
+        m->known[k] = m->command[k] - middle;
     }
-    command_levels_find(off, set->n, scratch, &found);
+    command_levels_find(m->known, set->n, m->scratch, &found);
     set->levels = found.levels;
     set->magnitudes = found.magnitudes;
 }
 
-/* Removes positions that repeat older ones, if most are kept for two rows and more while they
- * move. The encoder's own steps do not count. */
-static void remove_stale(struct maker *m, size_t n, double step, double *scratch)
+/* Removes positions that repeat older ones, if the sensor is slower than the rows. */
+static void remove_stale(struct maker *m, size_t n, const struct column_steps *steps)
 {
-    size_t moves = 0;
-    size_t since = 0;
-    double kept = 0.0;
-    for (size_t k = 1; k < n; k++) {
-        const double change = fabs(m->position[k] - m->position[since]);
-        kept += isfinite(change) ? 1.0 : 0.0;
-        if (change > 0.0) {
-            scratch[moves] = kept;
-            moves += change > 1.5 * step ? 1 : 0;
-            since = k;
-            kept = 0.0;
-        }
-    }
-    const double hold = find_median(scratch, moves);
-    if (moves < SERVO_RUN_MIN || hold < HOLD_ROWS) {
+    double last = m->position[0];
+    if (steps->stale_rows == 0) {
         return;
     }
-    m->summary.hold_rows = hold;
-    double last = m->position[0];
+    m->summary.hold_rows = steps->hold_rows;
     for (size_t k = 1; k < n; k++) {
         const bool is_new = !(fabs(m->position[k] - last) <= 0.0);
         last = is_new && isfinite(m->position[k]) ? m->position[k] : last;
@@ -188,7 +153,7 @@ static void remove_stale(struct maker *m, size_t n, double step, double *scratch
 }
 
 /* Describes the columns of the rows that are used. */
-static void describe_set(struct maker *m, struct servo_set *set, double *scratch)
+static void describe_set(struct maker *m, struct servo_set *set, struct column_steps *steps)
 {
     struct servo_summary *s = &m->summary;
     double sum = 0.0;
@@ -210,8 +175,9 @@ static void describe_set(struct maker *m, struct servo_set *set, double *scratch
     const double n = (double)set->positions;
     set->position_sd = sqrt(fmax(squares / n - sum * sum / (n * n), 0.0));
     set->range_rad = s->command_max_rad - s->command_min_rad;
-    set->step_rad = s->step_rad = find_step(m->position, set->n, scratch);
-    describe_command(m, set, scratch);
+    column_steps_find(m->known, collect_positions(m, 0, set->n), m->scratch, steps);
+    set->step_rad = s->step_rad = steps->step;
+    describe_command(m, set);
 }
 
 /* Cuts the rows from .. count - 1 of a part at gaps; the first row of the output is *out. */
@@ -263,25 +229,33 @@ static bool is_joined(const struct maker *m, size_t n)
     return 10 * own > 9 * changes;
 }
 
-static enum status make_rows(struct maker *m, double *scratch, struct servo_set *set,
-                             struct err *err)
+/* Median time between positions; end: of the parts. */
+static double find_period(const struct maker *m, const size_t *end)
 {
-    size_t part_end[SERVO_RUNS_MAX] = {0};
     size_t steps = 0;
-    for (size_t p = 0; p < m->raw->part_count; p++) {
-        const size_t from = m->count;
-        collect_rows(m, p);
-        unwrap_part(m, from);
-        for (size_t k = from, last = m->count; k < m->count; k++) {
+    for (size_t p = 0, k = 0; p < m->raw->part_count; p++) {
+        for (size_t last = m->count; k < end[p]; k++) {
             if (isfinite(m->position[k])) {
-                scratch[steps] = last < k ? m->t[k] - m->t[last] : 0.0;
+                m->known[steps] = last < k ? m->t[k] - m->t[last] : 0.0;
                 steps += last < k ? 1 : 0;
                 last = k;
             }
         }
+    }
+    return find_median(m->known, steps);
+}
+
+static enum status make_rows(struct maker *m, struct servo_set *set, struct err *err)
+{
+    struct column_steps columns;
+    size_t part_end[SERVO_RUNS_MAX] = {0};
+    for (size_t p = 0; p < m->raw->part_count; p++) {
+        const size_t from = m->count;
+        collect_rows(m, p);
+        unwrap_part(m, from);
         part_end[p] = m->count;
     }
-    const double period_s = find_median(scratch, steps);
+    const double period_s = find_period(m, part_end);
     size_t out = 0;
     size_t from = 0;
     for (size_t p = 0; p < m->raw->part_count; p++) {
@@ -299,8 +273,8 @@ static enum status make_rows(struct maker *m, double *scratch, struct servo_set 
         set->period_s = period_s;
         set->hold_s = is_joined(m, out) ? 0.0 : period_s;
         memcpy(set->run_start, m->run_start, sizeof set->run_start);
-        describe_set(m, set, scratch);
-        remove_stale(m, out, set->step_rad, scratch);
+        describe_set(m, set, &columns);
+        remove_stale(m, out, &columns);
         set->positions -= m->summary.stale;
     }
     return st;
@@ -313,7 +287,7 @@ enum status servo_set_make(const struct servo_raw *raw, struct servo_set *set,
     struct servo_set made = {.n = 0};
     *summary = m.summary;
     gsl_vector *memory = raw->n > 0 ? gsl_vector_alloc(COLUMNS * raw->n) : NULL;
-    gsl_vector *scratch = raw->n > 0 ? gsl_vector_alloc(COMMAND_LEVELS_ROOM + raw->n) : NULL;
+    gsl_vector *scratch = raw->n > 0 ? gsl_vector_alloc(COLUMN_STEPS_ROOM + raw->n) : NULL;
     enum status st = STATUS_E_NOMEM;
     if (raw->n == 0) {
         st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data", "no rows");
@@ -323,7 +297,9 @@ enum status servo_set_make(const struct servo_raw *raw, struct servo_set *set,
         m.t = memory->data;
         m.command = m.t + raw->n;
         m.position = m.command + raw->n;
-        st = make_rows(&m, scratch->data, &made, err);
+        m.scratch = scratch->data;
+        m.known = m.scratch + COLUMN_STEPS_ROOM;
+        st = make_rows(&m, &made, err);
     }
     gsl_vector_free(scratch);
     *summary = m.summary;

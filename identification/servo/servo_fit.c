@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/data/motion_test.h"
 #include "identification/servo/servo_fit_parts.h"
 #include "identification/servo/servo_thresholds.def"
 
@@ -391,6 +392,7 @@ static enum status finish_fit(struct servo_problem *p, struct servo_point *point
     servo_estimate_set(fit, p->set, point, &errors);
     fit->law = servo_point_law(point);
     fit->law.substep_s = p->substep_s;
+    fit->hac_share = errors.share;
     fit->limit = point->free[TERM_SPEED]    ? SERVO_PROFILE
                  : point->free[TERM_TORQUE] ? SERVO_TORQUE_LIMIT
                                             : SERVO_NO_LIMIT;
@@ -408,46 +410,35 @@ static enum status finish_fit(struct servo_problem *p, struct servo_point *point
     return st;
 }
 
-/* Nothing moves if means over some rows scatter like single rows. */
-static bool position_moves(const struct servo_set *set)
+/* Positions and the commands at their rows, as one run. */
+static bool position_moves(struct servo_problem *p)
 {
-    enum { ROWS = 8 };
-    double white = 0.0;
-    double means = 0.0;
-    double sum = 0.0;
-    double whole = 0.0;
-    double before = NAN;
-    size_t n = 0;
-    size_t blocks = 0;
+    const struct servo_set *set = p->set;
+    struct data_set rows = {.axes = 1, .run_count = 1};
+    double *q = p->spare;
+    double *command = p->column[0];
     for (size_t k = 0; k < set->n; k++) {
         if (isfinite(set->position_rad[k])) {
-            const double q = set->position_rad[k] - set->position_rad[0];
-            white += isfinite(before) ? 0.5 * (q - before) * (q - before) : 0.0;
-            before = q;
-            sum += q;
-            n++;
-            if (n % ROWS == 0) {
-                means += (sum / ROWS) * (sum / ROWS);
-                whole += sum / ROWS;
-                blocks++;
-                sum = 0.0;
-            }
+            q[rows.n] = set->position_rad[k] - set->position_rad[0];
+            command[rows.n++] = set->command_rad[k];
         }
     }
-    const double variance = means / (double)blocks - pow(whole / (double)blocks, 2.0);
-    return blocks > 1 && variance > NOTHING_RATIO * white / (double)(n - 1) / ROWS;
+    rows.run_start[1] = rows.n;
+    rows.nu[0] = q;
+    rows.tau[0] = command;
+    return motion_test_moves(&rows);
 }
 
 /* Adds the reasons for which nothing can be fitted. Returns whether there is one. */
-static bool refuse_recording(const struct servo_set *set, const struct servo_start *linear,
+static bool refuse_recording(struct servo_problem *p, const struct servo_start *linear,
                              struct servo_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const bool other = linear->scaled_r2 > linear->r2 + OTHER_R2;
-    if (!(set->range_rad > 0.0)) {
+    if (!(p->set->range_rad > 0.0)) {
         estimate_reason(e, REASON_POOR_EXCITATION, ESTIMATE_FAIL, "the command never changes");
         estimate_advise(e, "command steps of several sizes, and slow and fast motion");
-    } else if (!position_moves(set)) {
+    } else if (!position_moves(p)) {
         estimate_reason(e, REASON_NO_MOTION, ESTIMATE_FAIL,
                         "nothing moves: the position does not exceed its noise");
         estimate_advise(e, "look whether the servo is on, and whether these are its columns");
@@ -474,7 +465,7 @@ static enum status run_fit(struct servo_problem *p, const struct servo_summary *
     servo_start_find(p, &linear);
     fit->n = (size_t)p->count;
     fit->runs = p->set->run_count;
-    if (refuse_recording(p->set, &linear, fit)) {
+    if (refuse_recording(p, &linear, fit)) {
         return STATUS_OK;
     }
     const size_t count = begin_plain(p, &linear, points);
@@ -523,7 +514,7 @@ static double try_delay(struct servo_problem *p, struct servo_law law, double de
 {
     struct servo_point found = {.sse = 0.0};
     law.delay_s = delay_s;
-    p->steps += servo_simulate(p->set, &law, p->shown);
+    p->steps += servo_simulate(p->set, &law, p->shown, NULL);
     for (size_t k = 0; k < p->set->n; k++) {
         if (p->weight[k] > 0.0) {
             const double e = p->set->position_rad[k] - p->shown[k];

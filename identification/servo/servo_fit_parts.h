@@ -13,6 +13,7 @@
 struct servo_errors {
     double covariance[TERMS * TERMS]; /* [TERMS x TERMS] zero for terms that are not free */
     double white[TERMS * TERMS];      /* the same for independent residuals */
+    double share;                     /* of the rows that one second has, <= 1 */
     double freedom;                   /* degrees of freedom of the errors */
     size_t rank;
     double condition;

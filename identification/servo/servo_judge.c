@@ -88,8 +88,8 @@ enum status servo_errors_compute(struct servo_problem *problem, const struct ser
         errors->white[i] = variance * products[i];
         errors->covariance[i] *= problem->count / fmax(problem->count - terms, 1.0);
     }
-    errors->freedom = fmin(problem->count - terms,
-                           hac_freedom(fmin(find_reach(problem) / problem->count, 1.0)));
+    errors->share = fmin(find_reach(problem) / problem->count, 1.0);
+    errors->freedom = fmin(problem->count - terms, hac_freedom(errors->share));
     errors->rank = svd.rank;
     errors->condition = svd.rank == (size_t)terms ? svd.s[0] / svd.s[svd.rank - 1] : HUGE_VAL;
     return STATUS_OK;
@@ -336,13 +336,13 @@ double servo_residuals_phase(struct servo_problem *problem, const struct servo_l
     double squares = 0.0;
     drawn.change_s = change_s;
     later.delay_s += 0.5 * set->hold_s;
-    problem->steps += servo_simulate(set, law, shown[0]);
+    problem->steps += servo_simulate(set, law, shown[0], NULL);
     for (int i = 0; i < DRAWS; i++) {
         for (size_t k = 0; k < set->n; k++) {
             const double row_s = k > 0 ? fmin(set->t_s[k] - set->t_s[k - 1], set->hold_s) : 0.0;
             change_s[k] = set->t_s[k] - random_between(&draws, 0.0, fmax(row_s, 0.0));
         }
-        problem->steps += servo_simulate(&drawn, &later, shown[1]);
+        problem->steps += servo_simulate(&drawn, &later, shown[1], NULL);
         for (size_t k = 0; k < set->n; k++) {
             const double off = shown[1][k] - shown[0][k];
             squares += problem->weight[k] > 0.0 ? off * off : 0.0;

@@ -145,7 +145,7 @@ static void simulate_point(struct servo_problem *p, const struct servo_point *po
 {
     struct servo_law law = servo_point_law(point);
     law.substep_s = p->substep_s;
-    p->steps += servo_simulate(p->set, &law, to);
+    p->steps += servo_simulate(p->set, &law, to, NULL);
 }
 
 static double sum_squares(const struct servo_problem *p, const double *shown)

@@ -233,17 +233,22 @@ static void begin_run(struct servo_state *s, const struct servo_set *set, size_t
                        : law->scale * set->command_rad[begin];
 }
 
+/* position_rad and velocity_radps (may be NULL) get the state at every row. */
 static void simulate_rows(struct servo_state *s, const struct servo_set *set, size_t begin,
-                          size_t end, double velocity, double *position_rad)
+                          size_t end, double velocity, double *position_rad,
+                          double *velocity_radps)
 {
     const double delay_s = s->law->delay_s;
     size_t held = begin;
     size_t next = begin + 1; /* first row with another command than `held` */
     begin_run(s, set, begin, velocity);
-    position_rad[begin] = s->shown;
-    for (size_t k = begin; k + 1 < end; k++) {
+    for (size_t k = begin; k < end; k++) {
+        position_rad[k] = s->shown;
+        if (velocity_radps) {
+            velocity_radps[k] = s->w;
+        }
         double t_s = set->t_s[k];
-        while (t_s < set->t_s[k + 1]) {
+        while (k + 1 < end && t_s < set->t_s[k + 1]) {
             while (held + 1 < end && set->change_s[held + 1] + delay_s <= t_s) {
                 held++;
             }
@@ -258,7 +263,6 @@ static void simulate_rows(struct servo_state *s, const struct servo_set *set, si
             held = until_s >= change_s ? next : held;
             t_s = until_s;
         }
-        position_rad[k + 1] = s->shown;
     }
 }
 
@@ -267,7 +271,7 @@ static double try_velocity(struct servo_state *s, const struct servo_set *set, s
                            size_t end, double velocity, double *position_rad)
 {
     double squares = 0.0;
-    simulate_rows(s, set, begin, end, velocity, position_rad);
+    simulate_rows(s, set, begin, end, velocity, position_rad, NULL);
     for (size_t k = begin; k < end; k++) {
         const double e = set->position_rad[k] - position_rad[k];
         squares += isfinite(e) ? e * e : 0.0;
@@ -278,7 +282,7 @@ static double try_velocity(struct servo_state *s, const struct servo_set *set, s
 /* A run begins at rest, or with the slope of its first rows where that predicts these rows
  * better. */
 static void simulate_run(struct servo_state *s, const struct servo_set *set, size_t begin,
-                         size_t end, double *position_rad)
+                         size_t end, double *position_rad, double *velocity_radps)
 {
     size_t first = begin + SLOPE_ROWS < end ? begin + SLOPE_ROWS : end - 1;
     while (first > begin && isnan(set->position_rad[first])) {
@@ -292,21 +296,46 @@ static void simulate_run(struct servo_state *s, const struct servo_set *set, siz
         const double moves = try_velocity(s, set, begin, first + 1, slope, position_rad);
         velocity = moves < rests ? slope : 0.0;
     }
-    simulate_rows(s, set, begin, end, velocity, position_rad);
+    simulate_rows(s, set, begin, end, velocity, position_rad, velocity_radps);
 }
 
-uint64_t servo_simulate(const struct servo_set *set, const struct servo_law *law,
-                        double *position_rad)
+static struct servo_state start_state(const struct servo_law *law)
 {
     const double sigma = 0.5 * law->damping;
     const double delta2 = sigma * sigma - law->stiffness;
-    struct servo_state s = {.law = law,
-                            .sigma = sigma,
-                            .delta2 = delta2,
-                            .delta = sqrt(fabs(delta2)),
-                            .moved = {.h_s = -1.0}};
+    return (struct servo_state){.law = law,
+                                .sigma = sigma,
+                                .delta2 = delta2,
+                                .delta = sqrt(fabs(delta2)),
+                                .moved = {.h_s = -1.0}};
+}
+
+uint64_t servo_simulate(const struct servo_set *set, const struct servo_law *law,
+                        double *position_rad, double *velocity_radps)
+{
+    struct servo_state s = start_state(law);
     for (size_t r = 0; r < set->run_count; r++) {
-        simulate_run(&s, set, set->run_start[r], set->run_start[r + 1], position_rad);
+        simulate_run(&s, set, set->run_start[r], set->run_start[r + 1], position_rad,
+                     velocity_radps);
     }
     return s.steps;
+}
+
+void servo_motion_place(struct servo_motion *motion, double position_rad)
+{
+    *motion = (struct servo_motion){
+        .q_rad = position_rad, .shown_rad = position_rad, .set_point_rad = position_rad};
+}
+
+void servo_motion_advance(struct servo_motion *motion, const struct servo_law *law,
+                          double command_rad, double h_s)
+{
+    struct servo_state s = start_state(law);
+    s.q = motion->q_rad;
+    s.w = motion->w_radps;
+    s.shown = motion->shown_rad;
+    s.set_point = motion->set_point_rad;
+    s.speed = motion->set_radps;
+    pass_time(&s, command_rad, h_s);
+    *motion = (struct servo_motion){s.q, s.w, s.shown, s.set_point, s.speed};
 }

@@ -24,9 +24,23 @@ struct servo_law {
     double substep_s;                        /* longest step where a limit acts */
 };
 
-/* Simulates all runs from their first position. position_rad [n] gets the position at every
- * row. Returns the number of steps. */
+/* Motor, and the set point of a profile. */
+struct servo_motion {
+    double q_rad, w_radps;           /* motor */
+    double shown_rad;                /* position behind the play */
+    double set_point_rad, set_radps; /* set point and its speed */
+};
+
+/* Sets the servo at rest at a position. */
+void servo_motion_place(struct servo_motion *motion, double position_rad);
+
+/* Moves on for h_s while the command is constant. The delay is the caller's. */
+void servo_motion_advance(struct servo_motion *motion, const struct servo_law *law,
+                          double command_rad, double h_s);
+
+/* Simulates all runs from their first position. position_rad [n] and velocity_radps [n] (NULL:
+ * not wanted) get those at every row. Returns the number of steps. */
 uint64_t servo_simulate(const struct servo_set *set, const struct servo_law *law,
-                        double *position_rad);
+                        double *position_rad, double *velocity_radps);
 
 #endif

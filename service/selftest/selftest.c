@@ -241,7 +241,7 @@ static void run_models(struct cases *cases)
     for (size_t i = 0; model_row_at(i) && !cases->failed; i++) {
         const struct model_row *row = model_row_at(i);
         struct selftest_result result;
-        if (!row->model || !is_asked(cases->options->model, row->name)) {
+        if (row->data != MODEL_OF_MOTION || !is_asked(cases->options->model, row->name)) {
             continue;
         }
         cases->count++;
@@ -430,7 +430,7 @@ static bool load_model(const char **model)
         return false;
     }
     const struct model_row *row = model_row_find(*model);
-    if (row && row->model && row->trial.samples == 0) {
+    if (row && row->data == MODEL_OF_MOTION && row->trial.samples == 0) {
         (void)fprintf(stderr,
                       "tandem: selftest: the file of %s has no robot to test it with: trial, "
                       "with parameters, efforts and noise_sd\n",

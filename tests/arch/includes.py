@@ -42,7 +42,7 @@ twin/arm: base/text base/numbers identification/geometry twin/control
 twin/pair: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel twin/efsm twin/arm
 twin/dynamics: base/text base/errors base/numbers logger/message identification/data identification/model
-  identification/fit identification/dynamics identification/online twin/pair
+  identification/fit identification/servo identification/dynamics identification/online twin/pair
 twin/following: base/text base/errors base/numbers logger/message identification/data identification/model
   identification/geometry twin/pair twin/dynamics
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
@@ -51,8 +51,8 @@ twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step t
 twin/report: base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
-twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model twin/efsm
-  twin/machine twin/arm
+twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
+  identification/servo twin/efsm twin/machine twin/arm
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
   twin/following twin/sim/robot
 twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/following
@@ -68,7 +68,7 @@ config/labfile: base/text base/numbers logger/codec identification/model identif
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
-web/resource: base/numbers logger/message logger/codec identification/model twin/pair twin/team/live twin/report
+web/resource: base/numbers logger/message logger/codec identification/model identification/fit twin/pair twin/team/live twin/report
   web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile

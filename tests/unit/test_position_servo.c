@@ -144,7 +144,7 @@ static void simulate_law(const struct servo_law *law)
     struct servo_summary summary;
     struct servo_set set;
     CU_ASSERT_EQUAL_FATAL(servo_file_set(&file, &set, &summary, NULL), STATUS_OK);
-    (void)servo_simulate(&set, law, shown);
+    (void)servo_simulate(&set, law, shown, NULL);
     for (size_t k = 0; k < file.n; k++) {
         file.position_rad[k] = round(shown[k] / 0.001534) * 0.001534;
     }

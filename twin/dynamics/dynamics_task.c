@@ -13,6 +13,7 @@
 #include "identification/fit/column_check.h"
 #include "identification/model/models.h"
 #include "twin/dynamics/pair_dynamics_thresholds.def"
+#include "twin/dynamics/servo_task.h"
 
 /* ---- data ---------------------------------------------------------------------------------
  */
@@ -325,10 +326,16 @@ struct held_out {
     struct dynamics_check own, check;
 };
 
+/* Returns the index of the first newer sample. */
+static size_t split_samples(const struct dynamics_task *task)
+{
+    return (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
+}
+
 static enum status fit_older(const struct dynamics_task *task, struct held_out *held,
                              struct dynamics_result *r, struct err *err)
 {
-    const size_t split = (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
+    const size_t split = split_samples(task);
     struct data_summary ignored;
     struct interpolation_choice same;
     enum status status = make_table(task, 0, split, &held->older, &ignored, err);
@@ -539,7 +546,11 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     enum status status = make_table(task, 0, task->n, &table, &r.summary, err);
     r.summary.counted = false; /* times are stamps, even at 1 Hz */
     bool refused = false;
-    status = status == STATUS_OK ? fit_all(task, &table, &r, &refused, err) : status;
+    const bool is_servo = servo_task_suits(task->model);
+    if (status == STATUS_OK) {
+        status = is_servo ? servo_task_fit(task, &r, &refused, err)
+                          : fit_all(task, &table, &r, &refused, err);
+    }
     data_table_free(&table);
     if (status != STATUS_OK) {
         return status;
@@ -556,7 +567,10 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     parameters_add_check(&r.checks, CHECK_FIT, r.fit.estimate.verdict, "%.150s",
                          r.fit.estimate.reason_count > 0 ? r.fit.estimate.reasons[0]
                                                          : "no objection");
-    status = refused ? STATUS_OK : check_held_out(task, &r, err);
+    if (!refused) {
+        status = is_servo ? servo_task_hold_out(task, split_samples(task), &r, err)
+                          : check_held_out(task, &r, err);
+    }
     if (status == STATUS_OK) {
         *out = r;
     }
