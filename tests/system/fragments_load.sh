@@ -14,11 +14,12 @@ cat >"$work/drive.c" <<'C'
 #include <mujoco/mujoco.h>
 #include <stdio.h>
 #include <stdlib.h>
-/* FILE SECONDS INPUT: prints the velocity under a constant command of the actuator, or torque without one. */
+/* FILE SECONDS INPUT: prints the velocity under a constant command of the actuator, or torque without one; with a
+ * fourth word the position. */
 int main(int argc, char **argv)
 {
     char error[1000] = "";
-    mjModel *m = argc == 4 ? mj_loadXML(argv[1], 0, error, sizeof error) : 0;
+    mjModel *m = argc >= 4 ? mj_loadXML(argv[1], 0, error, sizeof error) : 0;
     if (!m) {
         (void)fprintf(stderr, "%s\n", error);
         return 1;
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
         *(m->nu > 0 ? d->ctrl : d->qfrc_applied) = atof(argv[3]);
         mj_step(m, d);
     }
-    (void)printf("%.5f\n", d->qvel[0]);
+    (void)printf("%.5f\n", argc > 4 ? d->qpos[0] : d->qvel[0]);
     return 0;
 }
 C
@@ -45,6 +46,10 @@ if "${CC:-cc}" "$work/drive.c" -o "$work/drive" -lmujoco 2>"$work/log"; then
     near "joint in MuJoCo" "$("$work/drive" "$work/joint.xml" 1 1.5)" 3.659
     world '<joint name="joint1" type="hinge" axis="0 0 1" armature="0.01"/>' "$(cat "$golden/fo.mjcf")" >"$work/fo.xml"
     near "first_order in MuJoCo" "$("$work/drive" "$work/fo.xml" 1 1)" 1.646
+    world "$(grep '^<joint' "$golden/servo.mjcf")" "$(grep '^<position' "$golden/servo.mjcf")" >"$work/servo.xml"
+    # 0.2 rad less the dead band of 0.0102 rad; 1.69 rad/s at most, less what friction takes of the limited torque.
+    near "servo in MuJoCo" "$("$work/drive" "$work/servo.xml" 1 0.2 qpos)" 0.195
+    near "limited servo in MuJoCo" "$("$work/drive" "$work/servo.xml" 0.5 3)" 1.56
 fi
 if command -v check_urdf >/dev/null; then
     tested=1

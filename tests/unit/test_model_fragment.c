@@ -84,9 +84,9 @@ static const struct {
     const char *name;
     enum fragment_format format;
 } golden[] = {
-    {"arm", FRAGMENT_URDF},  {"fo", FRAGMENT_MJCF},    {"joint", FRAGMENT_MJCF},
-    {"joint", FRAGMENT_SDF}, {"joint", FRAGMENT_URDF}, {"odo", FRAGMENT_SDF},
-    {"usv", FRAGMENT_SDF},
+    {"arm", FRAGMENT_URDF},   {"fo", FRAGMENT_MJCF},    {"joint", FRAGMENT_MJCF},
+    {"joint", FRAGMENT_SDF},  {"joint", FRAGMENT_URDF}, {"odo", FRAGMENT_SDF},
+    {"servo", FRAGMENT_MJCF}, {"usv", FRAGMENT_SDF},
 };
 
 static void test_golden(void)
@@ -107,7 +107,7 @@ static void test_golden(void)
 /* The JSON fragment has the numbers of the result. */
 static void test_json(void)
 {
-    static const char *const names[] = {"arm", "fo", "joint", "odo", "usv"};
+    static const char *const names[] = {"arm", "fo", "joint", "odo", "servo", "usv"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct fitted_numbers numbers;
         json_t *result = read_numbers(names[i], &numbers);
@@ -156,6 +156,20 @@ static void test_options(void)
     fragment.model = "first_order";
     fragment.options = (struct fragment_options){.inertia_kgm2 = 0.02};
     CHECK("inertia", strstr(write_fragment(&fragment, FRAGMENT_MJCF), "gainprm=\"14.3461\""));
+    json_decref(read_numbers("servo", &numbers));
+    fragment.model = "position_servo";
+    const char *servo = write_fragment(&fragment, FRAGMENT_URDF);
+    CHECK("no limit", strstr(servo, "speed_limit_radps 1.69, 95 % 1.63 .. 1.75, has no word") &&
+                          strstr(servo, "p 7.3728 N m/rad") &&
+                          strstr(servo, "<dynamics damping=\"0.579072\""));
+    CHECK("gazebo", strstr(write_fragment(&fragment, FRAGMENT_SDF), "<p_gain>7.3728</p_gain>"));
+    json_t *limit = json_real(30.0);
+    add_number(&numbers, "acceleration_limit_radps2", limit, NULL, false);
+    json_decref(limit);
+    CHECK("profile",
+          !strstr(write_fragment(&fragment, FRAGMENT_MJCF), "forcerange") &&
+              strstr(text, "acceleration_limit_radps2 30, no interval, has no word"));
+    fragment.model = "first_order";
     numbers.count = 0;
     CHECK("unknown", strstr(write_fragment(&fragment, FRAGMENT_MJCF),
                             "<!-- no element: the recording does not determine gain -->") &&
@@ -202,7 +216,7 @@ static void test_refusals(void)
     CHECK_INT("travel", model_fragment_check(FRAGMENT_MJCF, "travel_time", NULL, &err),
               STATUS_E_ARG);
     CHECK_TEXT("travel", err.text,
-               "mjcf has no fragment for travel_time: mjcf joint, first_order");
+               "mjcf has no fragment for travel_time: mjcf joint, first_order, position_servo");
     CHECK_INT("dead band",
               model_fragment_check(FRAGMENT_MJCF, "first_order_deadband", NULL, &err),
               STATUS_E_ARG);

@@ -77,7 +77,7 @@ static void comment_others(const struct target *t, const char *const *expressed)
     for (size_t i = 0; i < numbers->count; i++) {
         const struct fitted_number *number = &numbers->number[i];
         char text[INTERVAL_MAX];
-        bool other = !number->derived;
+        bool other = !number->derived && isfinite(number->value);
         for (size_t k = 0; expressed[k] && other; k++) {
             other = strcmp(expressed[k], number->name) != 0;
         }
@@ -185,6 +185,92 @@ static void write_mjcf_first_order(const struct target *t)
                t->joint, t->joint, lag_s, kv * gain, -kv);
 }
 
+/* ---- position servos ---- */
+
+static const char *const servo_terms[] = {"natural_frequency_radps",
+                                          "damping_ratio",
+                                          "position_gain_per_s",
+                                          "dead_band_rad",
+                                          "delay_s",
+                                          "error_per_acceleration_s2",
+                                          "error_per_velocity_s",
+                                          NULL,
+                                          NULL};
+
+/* The loop on an inertia: N m by rad, N m s, N m. most: of the torque; NaN: no limit. */
+struct servo_loop {
+    double stiffness, damping, friction, most;
+};
+
+/* A speed limit without one of the acceleration is the torque's: the speed that all of it
+ * keeps.
+ */
+static struct servo_loop write_servo_comments(const struct target *t, bool limits)
+{
+    const double natural = find_value(t, "natural_frequency_radps");
+    const double stiffness = natural * natural * t->inertia;
+    const double damping = 2.0 * find_value(t, "damping_ratio") * natural * t->inertia;
+    const double speed = find_value(t, "speed_limit_radps");
+    const bool limited =
+        limits && isfinite(speed) && !isfinite(find_value(t, "acceleration_limit_radps2"));
+    const char *expressed[COUNT(servo_terms)];
+    char text[INTERVAL_MAX];
+    memcpy(expressed, servo_terms, sizeof expressed);
+    write_comment(t, "only ratios are found: %.6g kg m^2 about the axis is assumed (inertia)",
+                  t->inertia);
+    comment_interval(t, "natural_frequency_radps");
+    comment_interval(t, "damping_ratio");
+    comment_interval(t, "dead_band_rad");
+    if (limited) {
+        write_comment(t, "speed limit %.6g rad/s, %s: as a torque limit", speed,
+                      print_interval(t, "speed_limit_radps", text));
+        expressed[COUNT(servo_terms) - 2] = "speed_limit_radps";
+    }
+    comment_others(t, expressed);
+    return (struct servo_loop){stiffness, damping, stiffness * find_value(t, "dead_band_rad"),
+                               limited ? damping * speed : (double)NAN};
+}
+
+/* A position actuator of MuJoCo 2 has no damping; the joint has that of the loop. */
+static void write_mjcf_servo(const struct target *t)
+{
+    const struct servo_loop loop = write_servo_comments(t, true);
+    char range[INTERVAL_MAX + 32] = "";
+    if (isfinite(loop.most)) {
+        (void)snprintf(range, sizeof range, " forcelimited=\"true\" forcerange=\"%.6g %.6g\"",
+                       -loop.most, loop.most);
+    }
+    write_line(t,
+               "<joint name=\"%s\" type=\"hinge\" axis=\"0 0 1\" armature=\"%.6g\" "
+               "damping=\"%.6g\" frictionloss=\"%.6g\"/>",
+               t->joint, t->inertia, loop.damping, loop.friction);
+    write_line(t, "<position name=\"%s_servo\" joint=\"%s\" kp=\"%.6g\"%s/>", t->joint,
+               t->joint, loop.stiffness, range);
+}
+
+/* URDF has the joint only. */
+static void write_urdf_servo(const struct target *t)
+{
+    const struct servo_loop loop = write_servo_comments(t, false);
+    write_comment(t, "position controller: p %.6g N m/rad, d 0", loop.stiffness);
+    write_line(t, "<dynamics damping=\"%.6g\" friction=\"%.6g\"/>", loop.damping,
+               loop.friction);
+}
+
+static void write_sdf_servo(const struct target *t)
+{
+    const struct servo_loop loop = write_servo_comments(t, false);
+    write_line(t, "<dynamics><damping>%.6g</damping><friction>%.6g</friction></dynamics>",
+               loop.damping, loop.friction);
+    write_line(t, "<plugin filename=\"gz-sim-joint-position-controller-system\" "
+                  "name=\"gz::sim::systems::JointPositionController\">");
+    write_line(t,
+               "  <joint_name>%s</joint_name><p_gain>%.6g</p_gain><i_gain>0</i_gain>"
+               "<d_gain>0</d_gain>",
+               t->joint, loop.stiffness);
+    write_line(t, "</plugin>");
+}
+
 /* ---- wheels, hulls ---- */
 
 static void write_sdf_odometry(const struct target *t)
@@ -284,6 +370,8 @@ static void write_json(const struct target *t)
 
 /* ---- the table ---- */
 
+#define SERVO_NEEDS "natural_frequency_radps", "damping_ratio", "dead_band_rad"
+
 static const struct {
     enum fragment_format format;
     const char *model;
@@ -293,7 +381,9 @@ static const struct {
 } rows[] = {
     {FRAGMENT_MJCF, "joint", true, {"inertia", "viscous", "coulomb"}, write_mjcf_joint},
     {FRAGMENT_MJCF, "first_order", false, {"gain", "time_constant_s"}, write_mjcf_first_order},
+    {FRAGMENT_MJCF, "position_servo", false, {SERVO_NEEDS}, write_mjcf_servo},
     {FRAGMENT_URDF, "joint", true, {"viscous", "coulomb"}, write_urdf_joint},
+    {FRAGMENT_URDF, "position_servo", false, {SERVO_NEEDS}, write_urdf_servo},
     {FRAGMENT_URDF, "arm_friction", false, {NULL}, write_urdf_arm},
     {FRAGMENT_SDF,
      "odometry",
@@ -302,6 +392,7 @@ static const struct {
      write_sdf_odometry},
     {FRAGMENT_SDF, "usv3", false, {NULL}, write_sdf_hull},
     {FRAGMENT_SDF, "joint", true, {"viscous", "coulomb"}, write_sdf_joint},
+    {FRAGMENT_SDF, "position_servo", false, {SERVO_NEEDS}, write_sdf_servo},
 };
 
 static size_t find_row(enum fragment_format format, const char *model)
