@@ -26,7 +26,8 @@ static const char *const CHANGE_COLUMNS[] = {
     "pair", "n", "t", "action", "by", "version", "detail", "code_version", "set", "fit", "checks",
 };
 static const char *const FIT_COLUMNS[] = {
-    "pair", "n", "t", "side", "model", "method", "samples", "values", "se", "ci95", "verdict", "reasons",
+    "pair", "n", "t", "side", "model", "method", "samples", "data_since_t", "data_until_t",
+    "values", "se", "ci95", "verdict", "reasons",
 };
 static const char *const BAR_COLUMNS[] = {
     "kind", "robot", "resource", "task", "meeting", "arg", "n", "fence", "from", "to", "open",

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "twin/report/fit_report.h"
+
 static bool is_readable_again(const struct csv_source *input)
 {
     struct stat kind;
@@ -95,14 +97,10 @@ void identify_between_write(struct json_writer *w, const struct identify_between
             continue;
         }
         const size_t odd = found->odd < found->n ? number->recording[found->odd] : 0;
-        JSON_WRITE_OBJECT(
-            w, number->name, JSON("n", found->n), JSON("value", found->value),
-            JSON("se", found->se), JSON_TWO("ci95", found->lo, found->hi),
-            JSON("sd_between", found->sd_between), JSON("sd_between_dl", found->sd_moments),
-            JSON("Q", found->q), JSON("df", found->n - 1), JSON("p", found->p),
-            JSON_TWO("another", found->another_lo, found->another_hi),
-            JSON_TWO("another_as_fitted", found->another_fit_lo, found->another_fit_hi),
-            JSON("odd", found->odd < found->n ? between->recording[odd].name : NULL));
+        json_write_object(w, number->name);
+        between_report(w, found);
+        json_write_text(w, "odd", found->odd < found->n ? between->recording[odd].name : NULL);
+        json_write_close(w);
     }
     json_write_close(w);
 }

@@ -90,7 +90,9 @@ bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum 
                      .model = ROW_TRAVEL_TIME,
                      .method = travel_method_name(commanded ? profile->method : fit->method),
                      .samples = commanded ? profile->n : fit->n,
-                     .estimate = commanded ? &profile->estimate : &fit->estimate});
+                     .estimate = commanded ? &profile->estimate : &fit->estimate,
+                     .since_us = fits->since_us[side],
+                     .until_us = fits->until_us[side]});
     }
     return fits->known[side];
 }

@@ -404,31 +404,39 @@ static void test_changes(void)
     http_free(&reply);
 }
 
-static void test_fits(void)
+/* Stores a fit of the real robot, of moves from since_us on, 800 ms long. */
+static void add_fit(uint64_t n, int64_t since_us, double t0_s, enum estimate_verdict verdict)
 {
-    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/fits");
-    CHECK_TEXT("none yet", reply.body, "{\"pair\":\"r1\",\"fits\":[],\"next_cursor\":null}\n");
-    http_free(&reply);
     struct estimate e;
     char json[2048];
     struct json_writer w;
     estimate_start(&e, 2);
+    e.verdict = verdict;
     (void)snprintf(e.name[0], sizeof e.name[0], "t0_s");
     (void)snprintf(e.name[1], sizeof e.name[1], "linear_speed_mps");
-    estimate_set(&e, 0, 0.1, 0.01, 10.0);
+    estimate_set(&e, 0, t0_s, 0.01, 10.0);
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    fit_record_write(
-        &w, NULL,
-        &(struct fit_record){"r1", 1, 1000000, SIDE_REAL, "travel_time", "huber", 12, &e});
+    fit_record_write(&w, NULL,
+                     &(struct fit_record){"r1", n, since_us + 900000, SIDE_REAL, "travel_time",
+                                          "huber", 12, &e, since_us, since_us + 800000});
     CHECK("written", json_write_end(&w));
     fixture_add(&fixture, &(struct store_row){.kind = STORE_FITS,
                                               .pair = "r1",
-                                              .n = 1,
-                                              .t_us = 1000000,
+                                              .n = n,
+                                              .t_us = since_us + 900000,
                                               .id = "real",
                                               .type = "travel_time",
                                               .json = json,
                                               .json_bytes = w.used});
+}
+
+static void test_fits(void)
+{
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/fits");
+    CHECK_TEXT("none yet", reply.body,
+               "{\"pair\":\"r1\",\"fits\":[],\"next_cursor\":null,\"between\":[]}\n");
+    http_free(&reply);
+    add_fit(1, 100000, 0.1, ESTIMATE_PASS);
     reply = http_get(port, "/api/v1/pairs/r1/fits");
     CHECK("its interval",
           strstr(reply.body, "\"se\":{\"t0_s\":0.01,\"linear_speed_mps\":null}"));
@@ -436,7 +444,43 @@ static void test_fits(void)
     http_free(&reply);
     reply = http_get(port, "/api/v1/pairs/r1/fits?format=csv");
     CHECK("columns", strncmp(reply.body, "pair,n,t,side,model,", 20) == 0);
-    CHECK("a row", strstr(reply.body, "r1,1,1,real,travel_time,huber,12,"));
+    CHECK("a row", strstr(reply.body, "r1,1,1,real,travel_time,huber,12,0.1,0.9,"));
+    http_free(&reply);
+}
+
+/* Fits that overlap or fail do not count; the one that differs is named, and the next one
+ * predicted. */
+static void test_fits_between(void)
+{
+    static const double t0_s[] = {0.102, 0.097, 0.104, 0.099, 0.25, 0.101};
+    json_t *page = NULL;
+    struct http_reply reply;
+    for (size_t i = 0; i < COUNT(t0_s); i++) {
+        add_fit(2 + i, 1000000 + 1000000 * (int64_t)i, t0_s[i], ESTIMATE_PASS);
+    }
+    add_fit(8, 6500000, 5.0, ESTIMATE_PASS); /* half of its moves are those of the last one */
+    add_fit(9, 8000000, 5.0, ESTIMATE_FAIL);
+    reply = http_get(port, "/api/v1/pairs/r1/fits?order=oldest");
+    check_contract("/api/v1/pairs/{id}/fits", "get", "200", "application/json", &reply);
+    page = json_loads(reply.body, 0, NULL);
+    const json_t *real = json_array_get(json_object_get(page, "between"), 0);
+    const json_t *number = json_object_get(json_object_get(real, "numbers"), "t0_s");
+    CHECK_INT("one robot", json_array_size(json_object_get(page, "between")), 1);
+    CHECK_INT("seven count", json_array_size(json_object_get(real, "fits")), 7);
+    CHECK_INT("not the overlap",
+              json_integer_value(json_array_get(json_object_get(real, "fits"), 6)), 7);
+    CHECK_TEXT("differs", json_string_value(json_object_get(real, "differs")), "t0_s");
+    CHECK_INT("odd", json_integer_value(json_object_get(number, "odd")), 6);
+    CHECK_NEAR("spread", json_number_value(json_object_get(number, "sd_between")), 0.056, 0.1,
+               0.0);
+    const json_t *next = json_object_get(number, "another_as_fitted");
+    CHECK("next", json_number_value(json_array_get(next, 0)) < 0.0 &&
+                      json_number_value(json_array_get(next, 1)) > 0.25);
+    CHECK("unknown", !json_object_get(json_object_get(real, "numbers"), "linear_speed_mps"));
+    json_decref(page);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/fits?order=newest&limit=3");
+    CHECK("of this page", strstr(reply.body, "\"fits\":[8],\"differs\":null,\"numbers\":{}"));
     http_free(&reply);
 }
 
@@ -673,6 +717,7 @@ int main(void)
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);
+    CU_add_test(suite, "fits between", test_fits_between);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "codes of bodies", test_codes_of_bodies);
     CU_add_test(suite, "problem members", test_problem_members);

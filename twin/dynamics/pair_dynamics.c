@@ -216,6 +216,11 @@ int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamic
     return side->count == 0 ? 0 : side->stored_us - w.t_us[side->first];
 }
 
+int64_t pair_dynamics_since_us(const struct dynamics_side *side)
+{
+    return side->began_us - (side->result.until_us - side->result.since_us);
+}
+
 void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                           enum side which)
 {

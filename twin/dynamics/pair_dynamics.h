@@ -133,6 +133,9 @@ const struct model *pair_dynamics_model(const struct pair_dynamics *d);
 void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamics_params *p,
                         enum side side, struct dynamics_task *task);
 
+/* Returns the lab time of the oldest sample of the last result; the newest is of began_us. */
+int64_t pair_dynamics_since_us(const struct dynamics_side *side);
+
 enum { DYNAMICS_OBSTACLE_MAX = 240 };
 
 /* Explains into text why nothing is learnt of this side, and what would be right; "" if all is

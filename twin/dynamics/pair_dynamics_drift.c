@@ -21,11 +21,6 @@ static bool quick_test_is_honest(const struct dynamics_side *side)
                              !(fit->method == DYNAMICS_OUTPUT_ERROR && fit->hac_share > 0.0));
 }
 
-static int64_t fit_since_us(const struct dynamics_side *side)
-{
-    return side->began_us - (side->result.until_us - side->result.since_us);
-}
-
 static const char *unit_of(const struct model *model, size_t j)
 {
     return j < model->parameter_count ? model->parameters[j].unit
@@ -270,7 +265,7 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
 {
     struct dynamics_side *side = &d->side[which];
     const struct dynamics_fit *fit = &side->result.fit;
-    const int64_t since_us = fit_since_us(side);
+    const int64_t since_us = pair_dynamics_since_us(side);
     const bool settling = side->drifted_us != LAB_TIME_NONE;
     struct dynamics_change change;
     /* The filter reported a change amid the fit's samples. */

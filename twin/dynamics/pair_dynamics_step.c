@@ -221,7 +221,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
     set->count = (uint8_t)side->filter.p;
     /* The window's stamps are the robot's clock; the frozen window ended when the fit began. */
     set->until_us = side->began_us;
-    set->since_us = side->began_us - (r->until_us - r->since_us);
+    set->since_us = pair_dynamics_since_us(side);
     set->data_hash = r->data_hash;
     memcpy(set->value, r->fit.estimate.value, set->count * sizeof set->value[0]);
     memcpy(set->se, r->fit.estimate.se, set->count * sizeof set->se[0]);

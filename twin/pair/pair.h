@@ -302,6 +302,7 @@ size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p
 struct pair_fits {
     bool known[SIDE_COUNT]; /* the fit succeeded */
     bool commanded;         /* arms: commanded, with profile; else fit: */
+    int64_t since_us[SIDE_COUNT], until_us[SIDE_COUNT]; /* of the moves, lab time */
     union {
         struct travel_fit fit[SIDE_COUNT];
         struct profile_fit profile[SIDE_COUNT];

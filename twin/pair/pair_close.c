@@ -733,8 +733,10 @@ static void fit_commanded(const struct pair *pair, const struct pair_params *p, 
                           struct pair_fits *out)
 {
     struct profile_move moves[PAIR_WINDOW_MAX];
-    int64_t t_us[2];
+    int64_t t_us[2] = {0, 0};
     const size_t n = pair_commanded_moves(pair, p, s, moves, t_us);
+    out->since_us[s] = t_us[0];
+    out->until_us[s] = t_us[1];
     out->known[s] = profile_time_fit(moves, n, p->method, &out->profile[s]) == STATUS_OK;
     if (out->known[s] && p->dynamics.plausible) {
         profile_judge_units(&out->profile[s]);
@@ -748,13 +750,15 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
-    int64_t t_us[2];
+    int64_t t_us[2] = {0, 0};
     out->commanded = pair_is_arm(p);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT && out->commanded; s++) {
         fit_commanded(pair, p, s, out);
     }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT && !out->commanded; s++) {
         const size_t n = pair_moves(pair, p, s, moves, t_us);
+        out->since_us[s] = t_us[0];
+        out->until_us[s] = t_us[1];
         out->known[s] =
             travel_time_fit(moves, n, p->motion, p->method, &out->fit[s]) == STATUS_OK;
         if (out->known[s] && p->dynamics.plausible) {

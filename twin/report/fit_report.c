@@ -201,13 +201,24 @@ void fit_record_write(struct json_writer *w, const char *key, const struct fit_r
     JSON_OPEN(w, key, JSON("pair", record->pair), JSON("n", record->n),
               JSON_SECONDS("t", record->t_us), JSON("side", side_name(record->side)),
               JSON("model", record->model), JSON("method", record->method),
-              JSON("samples", record->samples));
+              JSON("samples", record->samples), JSON_SECONDS("data_since_t", record->since_us),
+              JSON_SECONDS("data_until_t", record->until_us));
     estimate_report_column(w, "values", e, e->value);
     estimate_report_column(w, "se", e, e->se);
     estimate_report_intervals(w, e);
     json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
     json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
     json_write_close(w);
+}
+
+void between_report(struct json_writer *w, const struct between *found)
+{
+    JSON_WRITE(w, JSON("n", found->n), JSON("value", found->value), JSON("se", found->se),
+               JSON_TWO("ci95", found->lo, found->hi), JSON("sd_between", found->sd_between),
+               JSON("sd_between_dl", found->sd_moments), JSON("Q", found->q),
+               JSON("df", found->n - 1), JSON("p", found->p),
+               JSON_TWO("another", found->another_lo, found->another_hi),
+               JSON_TWO("another_as_fitted", found->another_fit_lo, found->another_fit_hi));
 }
 
 /* ---- odometry -----------------------------------------------------------------------------

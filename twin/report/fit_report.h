@@ -10,6 +10,7 @@
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/fit/dynamics_fit.h"
+#include "identification/fit/fitted_numbers.h"
 #include "identification/fit/reference.h"
 #include "identification/odometry/odometry.h"
 #include "identification/travel/profile_fit.h"
@@ -65,8 +66,8 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
 
 /* ---- fits over time, in a short form ----
  *
- *   {"pair","n","t","side","model","method","samples","values":{name: …},"se":{…},
- *    "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
+ *   {"pair","n","t","side","model","method","samples","data_since_t","data_until_t","values":{name:
+ * …},"se":{…}, "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
 
 struct fit_record {
     const char *pair;
@@ -76,9 +77,14 @@ struct fit_record {
     const char *model, *method; /* their names */
     size_t samples;             /* number of samples or moves used */
     const struct estimate *estimate;
+    int64_t since_us, until_us; /* of its data, lab time */
 };
 
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record);
+
+/* Adds "n","value","se","ci95","sd_between","sd_between_dl","Q","df","p","another",
+ * "another_as_fitted" to an open object: one number from several fits. */
+void between_report(struct json_writer *w, const struct between *found);
 
 /* ---- odometry: docs/model/odometry.md ---- */
 

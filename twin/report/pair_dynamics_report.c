@@ -257,10 +257,13 @@ void pair_dynamics_prediction(struct json_writer *w, const char *key,
 
 struct fit_record pair_dynamics_last_fit(const struct pair_dynamics *d, enum side side)
 {
-    const struct dynamics_fit *fit = &d->side[side].result.fit;
+    const struct dynamics_side *s = &d->side[side];
+    const struct dynamics_fit *fit = &s->result.fit;
     return (struct fit_record){.side = side,
                                .model = pair_dynamics_model(d)->name,
                                .method = dynamics_method_name(fit->method),
                                .samples = fit->n,
-                               .estimate = &fit->estimate};
+                               .estimate = &fit->estimate,
+                               .since_us = pair_dynamics_since_us(s),
+                               .until_us = s->began_us};
 }

@@ -1,12 +1,14 @@
 /* web/resource/records.c - lists from the store, page by page: entries, alarms, changes,
  * fits and the log, as JSON or CSV. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "logger/message/record_json.h"
 #include "web/http/csv.h"
 #include "web/http/response_cache.h"
 #include "web/http/routes.h"
+#include "web/resource/fits_between.h"
 #include "web/resource/handlers.h"
 
 _Static_assert((int)STORE_CURSOR_MAX == (int)QUERY_CURSOR_MAX, "a cursor is the store's");
@@ -28,7 +30,8 @@ struct page {
     const struct web_request *request;
     const struct list *list;
     struct web_response *response;
-    struct json_writer *json; /* NULL: CSV */
+    struct json_writer *json;     /* NULL: CSV */
+    struct fits_between *between; /* of fits in JSON; else NULL */
 };
 
 static const struct list *list_of(const struct web_request *request)
@@ -51,6 +54,9 @@ static bool write_row(void *context, const struct store_row *row)
     struct page *page = context;
     if (page->json) {
         json_write_raw(page->json, NULL, row->json, row->json_bytes);
+        if (page->between) {
+            fits_between_add(page->between, row->json, row->json_bytes);
+        }
     } else {
         csv_row(&page->response->body, page->list->records->columns,
                 page->list->records->column_count, row->json, row->json_bytes);
@@ -116,11 +122,33 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
     return status == STATUS_OK;
 }
 
+static void write_page(struct page *page)
+{
+    const struct web_request *request = page->request;
+    char next[STORE_CURSOR_MAX] = "";
+    if (page->json) {
+        json_write_object(page->json, NULL);
+        json_write_text(page->json, "pair", owner_of(request));
+        json_write_array(page->json, page->list->records->name);
+    }
+    if (!read_rows(page, next)) {
+        return;
+    }
+    if (page->json) {
+        json_write_close(page->json);
+        json_write_text(page->json, "next_cursor", next[0] ? next : NULL);
+        if (page->between) {
+            fits_between_write(page->json, page->between);
+        }
+        json_write_close(page->json);
+    }
+    web_next_link(request, next, page->response);
+}
+
 void get_records(const struct web_request *request, struct web_response *response)
 {
     struct page page = {.request = request, .list = list_of(request), .response = response};
     const struct record_table *records = page.list->records;
-    char next[STORE_CURSOR_MAX] = "";
     if (response_cache_find(request, response)) {
         return;
     }
@@ -129,17 +157,8 @@ void get_records(const struct web_request *request, struct web_response *respons
         csv_header(&response->body, records->columns, records->column_count);
     } else {
         page.json = web_json(response);
-        json_write_object(page.json, NULL);
-        json_write_text(page.json, "pair", owner_of(request));
-        json_write_array(page.json, records->name);
+        page.between = page.list->kind == STORE_FITS ? fits_between_create() : NULL;
     }
-    if (!read_rows(&page, next)) {
-        return;
-    }
-    if (page.json) {
-        json_write_close(page.json);
-        json_write_text(page.json, "next_cursor", next[0] ? next : NULL);
-        json_write_close(page.json);
-    }
-    web_next_link(request, next, response);
+    write_page(&page);
+    free(page.between);
 }
