@@ -1,58 +1,22 @@
 #include "twin/report/team_chart.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/errors/status.h"
+#include "twin/report/svg_text.h"
 
 enum { WIDTH = 960, LANE = 26, TOP = 24, MARGIN_MIN = 48, MARGIN_MAX = 200, RIGHT = 16 };
 
 /* Six colours that colour-blind people can distinguish (Paul Tol, "bright"). */
-static const char *const COLOURS[] = {"#4477aa", "#ee6677", "#228833",
+static const char *const COLOURS[] = {SVG_BLUE,  "#ee6677", "#228833",
                                       "#ccbb44", "#66ccee", "#aa3377"};
-static const char BAD[] = "#d0304a"; /* visible on light and dark */
 static const double CHARACTER = 6.0; /* width of a character, at the size of the text */
 
 struct svg {
     const struct team_chart *g;
-    json_write_flush *output;
-    void *context;
+    struct svg_text text;
     double margin;
 };
-
-static void write_format(const struct svg *svg, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void write_format(const struct svg *svg, const char *format, ...)
-{
-    char text[2048];
-    va_list list;
-    va_start(list, format);
-    const int length = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (length > 0) {
-        const size_t bytes = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
-        svg->output(svg->context, text, bytes);
-    }
-}
-
-/* Names are user input. out: six times as long. */
-static const char *escape_xml(const char *name, char *out)
-{
-    char *at = out;
-    for (; *name; name++) {
-        const char *entity = *name == '<'   ? "&lt;"
-                             : *name == '>' ? "&gt;"
-                             : *name == '&' ? "&amp;"
-                             : *name == '"' ? "&quot;"
-                                            : NULL;
-        const size_t length = entity ? strlen(entity) : 1;
-        memcpy(at, entity ? entity : name, length);
-        at += length;
-    }
-    *at = '\0';
-    return out;
-}
 
 static double x_of(const struct svg *svg, int64_t t_us)
 {
@@ -163,28 +127,29 @@ static void draw_forecast(const struct svg *svg, const struct bar *bar)
     }
     const double y = y_of(lane), middle = y + (LANE - 6) / 2.0;
     describe_bar(bar, text, sizeof text);
-    write_format(svg, "<g class=\"forecast\" fill=\"none\" stroke=\"currentColor\"><title>%s: ",
-                 escape_xml(name_lane(svg->g->p, lane), name));
+    svg_printf(&svg->text,
+               "<g class=\"forecast\" fill=\"none\" stroke=\"currentColor\"><title>%s: ",
+               svg_escape(name_lane(svg->g->p, lane), name));
     const bool guess = bar->predicted_p05_us >= bar->predicted_p95_us;
-    write_format(svg, "%s, predicted to begin at %.3f s", escape_xml(text, escaped),
-                 seconds_of(svg, bar->predicted_from_us));
+    svg_printf(&svg->text, "%s, predicted to begin at %.3f s", svg_escape(text, escaped),
+               seconds_of(svg, bar->predicted_from_us));
     if (!guess) {
-        write_format(svg, " and to end at %.3f s to %.3f s",
-                     seconds_of(svg, bar->predicted_p05_us),
-                     seconds_of(svg, bar->predicted_p95_us));
+        svg_printf(&svg->text, " and to end at %.3f s to %.3f s",
+                   seconds_of(svg, bar->predicted_p05_us),
+                   seconds_of(svg, bar->predicted_p95_us));
     }
-    write_format(svg, "</title>");
+    svg_printf(&svg->text, "</title>");
     if (is_shown(svg, bar->predicted_from_us, bar->predicted_from_us)) {
-        write_format(svg, "<path d=\"M %.1f %.0f v %d\"/>", x_of(svg, bar->predicted_from_us),
-                     y - 2, 7);
+        svg_printf(&svg->text, "<path d=\"M %.1f %.0f v %d\"/>",
+                   x_of(svg, bar->predicted_from_us), y - 2, 7);
     }
     if (!guess && is_shown(svg, bar->predicted_p05_us, bar->predicted_p95_us)) {
         const double x = x_of(svg, bar->predicted_p05_us);
         const double end = x_of(svg, bar->predicted_p95_us);
-        write_format(svg, "<path d=\"M %.1f %.1f v 6 m 0 -3 H %.1f m 0 -3 v 6\"/>", x,
-                     middle - 3, end);
+        svg_printf(&svg->text, "<path d=\"M %.1f %.1f v 6 m 0 -3 H %.1f m 0 -3 v 6\"/>", x,
+                   middle - 3, end);
     }
-    write_format(svg, "</g>\n");
+    svg_printf(&svg->text, "</g>\n");
 }
 
 static void draw_bar(const struct svg *svg, const struct bar *bar)
@@ -197,40 +162,41 @@ static void draw_bar(const struct svg *svg, const struct bar *bar)
     }
     char text[3 * BAR_NAME_MAX], escaped[6 * sizeof text], name[6 * BAR_NAME_MAX];
     describe_bar(bar, text, sizeof text);
-    (void)escape_xml(text, escaped);
+    (void)svg_escape(text, escaped);
     const double x = x_of(svg, bar->from_us), end = x_of(svg, bar->to_us), y = y_of(lane);
     const double width = end - x > 1 ? end - x : 1;
-    write_format(svg, "<g class=\"%s\"><title>%s: ", bar_kind_name(bar->kind),
-                 escape_xml(name_lane(g->p, lane), name));
-    write_format(svg, "%s, %.3f s to %.3f s%s</title>", escaped, seconds_of(svg, bar->from_us),
-                 seconds_of(svg, bar->to_us), bar->open ? " and on" : "");
+    svg_printf(&svg->text, "<g class=\"%s\"><title>%s: ", bar_kind_name(bar->kind),
+               svg_escape(name_lane(g->p, lane), name));
+    svg_printf(&svg->text, "%s, %.3f s to %.3f s%s</title>", escaped,
+               seconds_of(svg, bar->from_us), seconds_of(svg, bar->to_us),
+               bar->open ? " and on" : "");
     const char *colour =
         COLOURS[find_robot(g->p, bar->robot) % (sizeof COLOURS / sizeof COLOURS[0])];
     const bool idle = bar->kind == BAR_WAIT || bar->kind == BAR_MEET;
-    write_format(svg,
-                 "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\" "
-                 "fill-opacity=\"%s\" stroke=\"%s\"%s/>",
-                 x, y, width, LANE - 6, colour, idle ? ".08" : ".4",
-                 bar->kind == BAR_FAILED ? BAD : colour,
-                 idle ? " stroke-dasharray=\"3 2\"" : "");
+    svg_printf(&svg->text,
+               "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\" "
+               "fill-opacity=\"%s\" stroke=\"%s\"%s/>",
+               x, y, width, LANE - 6, colour, idle ? ".08" : ".4",
+               bar->kind == BAR_FAILED ? SVG_RED : colour,
+               idle ? " stroke-dasharray=\"3 2\"" : "");
     if (bar->kind == BAR_FAILED) {
-        write_format(svg, "<path stroke=\"%s\" d=\"M %.1f %.0f L %.1f %.0f\"/>", BAD, x,
-                     y + LANE - 6, x + width, y);
+        svg_printf(&svg->text, "<path stroke=\"%s\" d=\"M %.1f %.0f L %.1f %.0f\"/>", SVG_RED,
+                   x, y + LANE - 6, x + width, y);
     }
     if (width > CHARACTER * (double)strlen(text) + 6) {
-        write_format(svg, "<text x=\"%.1f\" y=\"%.0f\">%s</text>", x + 4, y + 14, escaped);
+        svg_printf(&svg->text, "<text x=\"%.1f\" y=\"%.0f\">%s</text>", x + 4, y + 14, escaped);
     }
-    write_format(svg, "</g>\n");
+    svg_printf(&svg->text, "</g>\n");
 }
 
 static void draw_mark(const struct svg *svg, const struct team_chart_mark *mark)
 {
     char text[6 * TEAM_CHART_TEXT_MAX];
-    write_format(svg,
-                 "<path class=\"mark\" fill=\"%s\" d=\"M %.1f 18 l -5 -9 h 10 z\">"
-                 "<title>%s, %.3f s</title></path>\n",
-                 BAD, x_of(svg, mark->t_us), escape_xml(mark->text, text),
-                 seconds_of(svg, mark->t_us));
+    svg_printf(&svg->text,
+               "<path class=\"mark\" fill=\"%s\" d=\"M %.1f 18 l -5 -9 h 10 z\">"
+               "<title>%s, %.3f s</title></path>\n",
+               SVG_RED, x_of(svg, mark->t_us), svg_escape(mark->text, text),
+               seconds_of(svg, mark->t_us));
 }
 
 /* ---- axes ---------------------------------------------------------------------------------
@@ -259,16 +225,17 @@ static void draw_axis(const struct svg *svg)
     const double bottom = y_of(count_lanes(g->p));
     for (int64_t s = 0; g->from_us + s * 1000000 <= g->to_us; s += step) {
         const double x = x_of(svg, g->from_us + s * 1000000);
-        write_format(
-            svg, "<path stroke=\"currentColor\" stroke-opacity=\".2\" d=\"M %.1f %d V %.0f\"/>",
-            x, TOP - 2, bottom);
-        write_format(svg, "<text text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">", x,
-                     bottom + 14);
+        svg_printf(
+            &svg->text,
+            "<path stroke=\"currentColor\" stroke-opacity=\".2\" d=\"M %.1f %d V %.0f\"/>", x,
+            TOP - 2, bottom);
+        svg_printf(&svg->text, "<text text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">", x,
+                   bottom + 14);
         if (step < 60) {
-            write_format(svg, "%lld s</text>\n", (long long)s);
+            svg_printf(&svg->text, "%lld s</text>\n", (long long)s);
         } else {
-            write_format(svg, "%lld:%02lld</text>\n", (long long)(s / 3600),
-                         (long long)(s / 60 % 60));
+            svg_printf(&svg->text, "%lld:%02lld</text>\n", (long long)(s / 3600),
+                       (long long)(s / 60 % 60));
         }
     }
 }
@@ -277,25 +244,25 @@ static void draw_lanes(const struct svg *svg)
 {
     char name[6 * BAR_NAME_MAX];
     for (size_t i = 0; i < count_lanes(svg->g->p); i++) {
-        write_format(svg,
-                     "<text x=\"4\" y=\"%.0f\">%s</text><path stroke=\"currentColor\" "
-                     "stroke-opacity=\".2\" d=\"M %.0f %.0f H %d\"/>\n",
-                     y_of(i) + 14, escape_xml(name_lane(svg->g->p, i), name), svg->margin,
-                     y_of(i) + LANE - 3, WIDTH - RIGHT);
+        svg_printf(&svg->text,
+                   "<text x=\"4\" y=\"%.0f\">%s</text><path stroke=\"currentColor\" "
+                   "stroke-opacity=\".2\" d=\"M %.0f %.0f H %d\"/>\n",
+                   y_of(i) + 14, svg_escape(name_lane(svg->g->p, i), name), svg->margin,
+                   y_of(i) + LANE - 3, WIDTH - RIGHT);
     }
 }
 
 void team_chart_write_svg(const struct team_chart *chart, json_write_flush *output,
                           void *context)
 {
-    const struct svg svg = {chart, output, context, measure_names(chart->p)};
+    const struct svg svg = {chart, {output, context}, measure_names(chart->p)};
     const size_t lanes = count_lanes(chart->p);
     char name[6 * EVENT_PAIR_MAX];
-    write_format(&svg,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"team-chart\" "
-                 "viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"Chart of team %s\" "
-                 "font-family=\"sans-serif\" font-size=\"10\" fill=\"currentColor\">\n",
-                 WIDTH, y_of(lanes) + 22, escape_xml(chart->p->name, name));
+    svg_printf(&svg.text,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"team-chart\" "
+               "viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"Chart of team %s\" "
+               "font-family=\"sans-serif\" font-size=\"10\" fill=\"currentColor\">\n",
+               WIDTH, y_of(lanes) + 22, svg_escape(chart->p->name, name));
     draw_axis(&svg);
     draw_lanes(&svg);
     for (size_t i = 0; i < chart->bar_count; i++) {
@@ -305,13 +272,13 @@ void team_chart_write_svg(const struct team_chart *chart, json_write_flush *outp
         draw_forecast(&svg, &chart->bars[i]);
     }
     if (chart->now_us < chart->to_us) {
-        write_format(&svg,
-                     "<path class=\"now\" stroke=\"currentColor\" d=\"M %.1f %d V %.0f\">"
-                     "<title>now</title></path>\n",
-                     x_of(&svg, chart->now_us), TOP - 6, y_of(lanes));
+        svg_printf(&svg.text,
+                   "<path class=\"now\" stroke=\"currentColor\" d=\"M %.1f %d V %.0f\">"
+                   "<title>now</title></path>\n",
+                   x_of(&svg, chart->now_us), TOP - 6, y_of(lanes));
     }
     for (size_t i = 0; i < chart->mark_count; i++) {
         draw_mark(&svg, &chart->marks[i]);
     }
-    write_format(&svg, "</svg>\n");
+    svg_printf(&svg.text, "</svg>\n");
 }
