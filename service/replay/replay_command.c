@@ -8,100 +8,16 @@
 #include <sys/stat.h>
 
 #include "logger/message/record_json.h"
-#include "service/replay/replay_ahead.h"
 #include "service/replay/replay_moves.h"
+#include "service/replay/replay_read.h"
 #include "service/replay/replay_run.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
 #include "service/tool/lab_argument.h"
-#include "service/tool/lab_clock.h"
-#include "service/tool/progress.h"
 #include "web/http/csv.h"
 
-enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
-
-/* ---- reading ------------------------------------------------------------------------------
- */
-
-/* With --speed: waits until the recording's time has come. */
-static void wait_for_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
-{
-    if (!(speed > 0.0) || t_us == LAB_TIME_NONE) {
-        return;
-    }
-    if (*first_us == LAB_TIME_NONE) {
-        *first_us = t_us;
-        *begin_us = lab_clock_monotonic_us();
-    }
-    lab_clock_sleep_until_us(*begin_us + (int64_t)((double)(t_us - *first_us) / speed));
-}
-
-static void show_fault(const struct journal_line *line, const struct err *err, unsigned *shown)
-{
-    if (*shown < SHOWN_FAULTS_MAX) {
-        (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
-                      (unsigned long long)line->number, err->column, err->text,
-                      err->code == STATUS_E_RANGE ? "; if that time did pass: --pause-max"
-                                                  : "");
-    } else if (*shown == SHOWN_FAULTS_MAX) {
-        (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
-    }
-    (*shown)++;
-}
-
-/* Reads by threads if there is more than one. */
-static enum status next_line(struct journal_reader *reader, struct replay_ahead *ahead,
-                             struct journal_line *line, const struct event **event,
-                             struct err *err)
-{
-    *event = NULL;
-    return ahead ? replay_ahead_next(ahead, line, event, err)
-                 : journal_reader_next(reader, line, err);
-}
-
-static bool read_all(struct replay_run *run, struct journal_reader *reader,
-                     struct replay_ahead *ahead)
-{
-    struct progress progress;
-    struct journal_reader_stats stats;
-    struct journal_line line;
-    const struct event *event = NULL;
-    int64_t first_us = LAB_TIME_NONE;
-    int64_t begin_us = 0;
-    unsigned shown = 0;
-    uint64_t count = 0;
-    bool whole = true;
-    struct err err = {0};
-    progress_start(&progress, "replay");
-    for (;; err.code = STATUS_OK) {
-        const enum status status = next_line(reader, ahead, &line, &event, &err);
-        if (status == STATUS_E_EMPTY) {
-            break;
-        }
-        if (status != STATUS_OK) {
-            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-            whole = false;
-            continue;
-        }
-        if ((event ? replay_event(run->replay, event, &err)
-                   : replay_line(run->replay, &line, &err)) != STATUS_OK) {
-            show_fault(&line, &err, &shown);
-        }
-        wait_for_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
-        if (++count % 4096 == 0 && progress.shown) {
-            if (ahead) {
-                replay_ahead_stats(ahead, &stats);
-            } else {
-                journal_reader_stats(reader, &stats);
-            }
-            progress_step(&progress, stats.bytes, stats.total_bytes);
-        }
-    }
-    replay_end(run->replay);
-    progress_end(&progress);
-    return whole;
-}
+enum { PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
 
 /* ---- CSV ----------------------------------------------------------------------------------
  */
@@ -357,37 +273,6 @@ static enum status write_report(struct replay_run *run)
 
 /* ---- the command ---- */
 
-/* Counts the lines that are in no result, and names them. False makes the replay fail: --strict
- * requires all lines, or whole valid lines are missing. Duplicates of processed messages and
- * retained messages do not count. */
-static bool report_left_out(const struct replay_run *run)
-{
-    const struct replay_counts *c = &run->replay->counts;
-    const struct {
-        uint64_t n;
-        const char *what;
-        bool fails;
-    } rows[] = {
-        {c->ahead, "stamped too far ahead", true},
-        {c->overlong, "too long", true},
-        {c->unread - c->overlong, "no message", false},
-        {c->torn, "torn at the end of a file", false},
-        {c->other, "on topics that are not read", false},
-        {lab_counts(run->replay->lab)->unknown_pair, "of pairs that are not in the lab file",
-         false},
-    };
-    bool fine = true;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const bool fails = rows[i].n > 0 && (rows[i].fails || run->options.strict);
-        if (fails) {
-            (void)fprintf(stderr, "tandem: replay: lines left out: %llu %s\n",
-                          (unsigned long long)rows[i].n, rows[i].what);
-        }
-        fine = fine && !fails;
-    }
-    return fine;
-}
-
 static int replay_files(struct replay_run *run, struct journal_reader *reader,
                         const char *where)
 {
@@ -397,7 +282,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    bool whole = read_all(run, reader, ahead);
+    bool whole = replay_read(run->replay, reader, ahead, run->options.speed);
     replay_ahead_destroy(ahead);
     enum status status = write_report(run);
     if (status == STATUS_OK && whole) {
@@ -410,7 +295,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: standard output: cannot be written\n", stderr);
         return EXIT_FAILED;
     }
-    whole = report_left_out(run) && whole;
+    whole = replay_report_left_out(run->replay, run->options.strict) && whole;
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 

@@ -92,6 +92,8 @@ service/selftest: base/text base/errors base/numbers logger/message identificati
   identification/travel identification/odometry identification/arm service/tool service/identify
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
   twin/report twin logger/storage config/labfile web/http service/tool
+service/compare: base/text base/errors base/numbers logger/message identification/numeric identification/fit
+  identification/travel twin/pair twin twin/report logger/storage config/labfile service/tool service/replay
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http

@@ -28,8 +28,8 @@ enum lag_mark {
     LAG_MARK_DASHES  /* a red, broken line */
 };
 
-/* Of more than LAG_PICTURE_POINTS_MAX points, the least and the greatest y of each of as many
- * intervals as half of this number are drawn. */
+/* More than LAG_PICTURE_POINTS_MAX points are thinned: the least and the greatest y of each of
+ * half as many intervals are drawn. */
 struct lag_series {
     const char *name; /* in the legend; NULL: none */
     const struct lag_point *points;

@@ -1,0 +1,114 @@
+#include "service/replay/replay_read.h"
+
+#include <stdio.h>
+
+#include "service/tool/lab_clock.h"
+#include "service/tool/progress.h"
+
+enum { SHOWN_FAULTS_MAX = 10 };
+
+/* With --speed: waits until the recording's time has come. */
+static void wait_for_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
+{
+    if (!(speed > 0.0) || t_us == LAB_TIME_NONE) {
+        return;
+    }
+    if (*first_us == LAB_TIME_NONE) {
+        *first_us = t_us;
+        *begin_us = lab_clock_monotonic_us();
+    }
+    lab_clock_sleep_until_us(*begin_us + (int64_t)((double)(t_us - *first_us) / speed));
+}
+
+static void show_fault(const struct journal_line *line, const struct err *err, unsigned *shown)
+{
+    if (*shown < SHOWN_FAULTS_MAX) {
+        (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
+                      (unsigned long long)line->number, err->column, err->text,
+                      err->code == STATUS_E_RANGE ? "; if that time did pass: --pause-max"
+                                                  : "");
+    } else if (*shown == SHOWN_FAULTS_MAX) {
+        (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
+    }
+    (*shown)++;
+}
+
+/* Reads by threads if there is more than one. */
+static enum status next_line(struct journal_reader *reader, struct replay_ahead *ahead,
+                             struct journal_line *line, const struct event **event,
+                             struct err *err)
+{
+    *event = NULL;
+    return ahead ? replay_ahead_next(ahead, line, event, err)
+                 : journal_reader_next(reader, line, err);
+}
+
+bool replay_read(struct replay *replay, struct journal_reader *reader,
+                 struct replay_ahead *ahead, double speed)
+{
+    struct progress progress;
+    struct journal_reader_stats stats;
+    struct journal_line line;
+    const struct event *event = NULL;
+    int64_t first_us = LAB_TIME_NONE;
+    int64_t begin_us = 0;
+    unsigned shown = 0;
+    uint64_t count = 0;
+    bool whole = true;
+    struct err err = {0};
+    progress_start(&progress, "replay");
+    for (;; err.code = STATUS_OK) {
+        const enum status status = next_line(reader, ahead, &line, &event, &err);
+        if (status == STATUS_E_EMPTY) {
+            break;
+        }
+        if (status != STATUS_OK) {
+            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            whole = false;
+            continue;
+        }
+        if ((event ? replay_event(replay, event, &err) : replay_line(replay, &line, &err)) !=
+            STATUS_OK) {
+            show_fault(&line, &err, &shown);
+        }
+        wait_for_pace(speed, replay->t_us, &first_us, &begin_us);
+        if (++count % 4096 == 0 && progress.shown) {
+            if (ahead) {
+                replay_ahead_stats(ahead, &stats);
+            } else {
+                journal_reader_stats(reader, &stats);
+            }
+            progress_step(&progress, stats.bytes, stats.total_bytes);
+        }
+    }
+    replay_end(replay);
+    progress_end(&progress);
+    return whole;
+}
+
+bool replay_report_left_out(const struct replay *replay, bool strict)
+{
+    const struct replay_counts *c = &replay->counts;
+    const struct {
+        uint64_t n;
+        const char *what;
+        bool fails;
+    } rows[] = {
+        {c->ahead, "stamped too far ahead", true},
+        {c->overlong, "too long", true},
+        {c->unread - c->overlong, "no message", false},
+        {c->torn, "torn at the end of a file", false},
+        {c->other, "on topics that are not read", false},
+        {lab_counts(replay->lab)->unknown_pair, "of pairs that are not in the lab file", false},
+    };
+    bool fine = true;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool fails = rows[i].n > 0 && (rows[i].fails || strict);
+        if (fails) {
+            (void)fprintf(stderr, "tandem: replay: lines left out: %llu %s\n",
+                          (unsigned long long)rows[i].n, rows[i].what);
+        }
+        fine = fine && !fails;
+    }
+    return fine;
+}
