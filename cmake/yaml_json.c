@@ -1,6 +1,10 @@
 /* cmake/yaml_json.c - build tool: converts web/openapi.yaml to JSON.
  *
  *     yaml_json IN.yaml OUT.json
+ *     yaml_json --schema IN.schema.json OUT.json
+ *
+ * The second form writes the schema of one message without any $ref, for programs that follow
+ * none. If the schema has alternatives, it is the one that describes an object.
  *
  * Rows of the program's tables are filled in (cmake/contract.h).
  * Plain scalars follow YAML's core schema; duplicate keys are refused. {$ref: other.json#/a/b}
@@ -261,7 +265,34 @@ static json_t *bundle_node(json_t *node, const struct source *from, int depth)
                                                        : json_incref(node);
 }
 
-static bool convert_file(FILE *in, FILE *out)
+/* Returns the schema of the object, borrowed. */
+static json_t *choose_object(json_t *schema)
+{
+    json_t *found = schema;
+    json_t *choice = NULL;
+    size_t i = 0;
+    json_array_foreach(json_object_get(schema, "anyOf"), i, choice)
+    {
+        const char *type = json_string_value(json_object_get(choice, "type"));
+        found = type && strcmp(type, "object") == 0 ? choice : found;
+    }
+    (void)json_object_del(found, "$schema");
+    (void)json_object_del(found, "$defs");
+    return found;
+}
+
+static bool convert_schema(FILE *in, FILE *out)
+{
+    json_t *root = load_document(in);
+    const struct source source = {.path = file_name, .root = root};
+    json_t *value = root ? bundle_node(root, &source, 0) : NULL;
+    const bool ok = value && json_dumpf(choose_object(value), out, JSON_COMPACT) == 0;
+    json_decref(value);
+    json_decref(root);
+    return ok;
+}
+
+static bool convert_contract(FILE *in, FILE *out)
 {
     json_t *root = load_document(in);
     const struct source source = {.path = file_name, .root = root, .whole = true};
@@ -274,16 +305,18 @@ static bool convert_file(FILE *in, FILE *out)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        (void)fprintf(stderr, "usage: yaml_json IN.yaml OUT.json\n");
+    const bool schema = argc == 4 && strcmp(argv[1], "--schema") == 0;
+    if (argc != 3 && !schema) {
+        (void)fprintf(stderr, "usage: yaml_json [--schema] IN.yaml OUT.json\n");
         return 2;
     }
+    argv += schema;
     file_name = argv[1];
     FILE *in = fopen(argv[1], "rb");
     FILE *out = in ? fopen(argv[2], "wb") : NULL;
     bool ok = false;
     if (in && out) {
-        ok = convert_file(in, out);
+        ok = schema ? convert_schema(in, out) : convert_contract(in, out);
     } else {
         (void)fprintf(stderr, "%s: cannot be opened\n", argv[in ? 2 : 1]);
     }

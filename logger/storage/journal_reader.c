@@ -12,6 +12,8 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
+#include "logger/storage/mcap_lines.h"
+#include "logger/storage/mcap_reader.h"
 
 enum {
     FILES_MAX = 4096,
@@ -196,6 +198,22 @@ static enum status sniff_coat(struct source *s, struct err *err)
     return STATUS_OK;
 }
 
+static enum status fill_buffer(struct source *s, struct journal_reader_stats *stats,
+                               struct err *err);
+
+/* Reads the lines of an MCAP file instead of its bytes. */
+static enum status read_mcap(struct source *s, struct journal_reader_stats *stats,
+                             struct err *err)
+{
+    const enum status status = mcap_lines_convert(&s->fd, s->path, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    s->begin = s->scan = s->end = 0;
+    s->offset = 0;
+    return fill_buffer(s, stats, err);
+}
+
 /* Reads more bytes behind end. STATUS_E_EMPTY: there are no more. */
 static enum status fill_buffer(struct source *s, struct journal_reader_stats *stats,
                                struct err *err)
@@ -216,6 +234,10 @@ static enum status fill_buffer(struct source *s, struct journal_reader_stats *st
     }
     s->end += (size_t)got;
     stats->bytes += (uint64_t)got;
+    if (!s->sniffed && mcap_is_magic(s->buffer, s->end)) {
+        s->sniffed = true;
+        return read_mcap(s, stats, err);
+    }
     return s->sniffed ? STATUS_OK : sniff_coat(s, err);
 }
 

@@ -223,6 +223,9 @@ static void step_event(void *context, const struct event *event)
     }
     replay->whole = replay->counts.events > 0 ? replay->whole
                                               : event->kind == EVENT_START && !replay->refit;
+    if (replay->watch) {
+        replay->watch(replay->context, event);
+    }
     replay->counts.events++;
     replay->counts.malformed += event->kind == EVENT_MALFORMED;
     end_fits(replay, event->t_us);

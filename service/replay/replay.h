@@ -51,7 +51,9 @@ struct replay {
     struct effects effects;
     bool refit;          /* set by the owner: ignore what the recording says about fits */
     replay_go_on *go_on; /* set by the owner; NULL: never cancelled */
-    void *context;       /* passed to go_on */
+    void *context;       /* passed to go_on and watch */
+    /* Set by the owner: sees each event before the lab's step. NULL: nobody. */
+    void (*watch)(void *context, const struct event *event);
     double share;        /* ratio last passed to go_on */
     uint8_t (*fits)[SIDE_COUNT]; /* [pairs] enum replay_fits */
     bool whole;                  /* it begins with a start of the daemon */
