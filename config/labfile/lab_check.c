@@ -155,8 +155,8 @@ static void check_codec(const struct option_reading *reading, const char *codec)
 static const struct {
     const char *key, *codecs;
 } shared_keys[] = {
-    {"real", "vda5050, sparkplug"},
-    {"virtual", "vda5050, sparkplug"},
+    {"real.name", "vda5050, sparkplug"},
+    {"virtual.name", "vda5050, sparkplug"},
     {"mapping", "mapping, sparkplug"},
 };
 

@@ -329,6 +329,27 @@ static bool is_map(struct option_reader *r, const struct option_table *table, co
     return map->kind == TREE_MAP;
 }
 
+static void read_section(const struct option_reading *reading, const char *path, uint32_t node,
+                         const char *shown, void *values);
+
+/* Reads a section. A scalar in its place is its `name`, if it has one: `real: acme/amr-01`. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void read_below(const struct option_reading *reading, const char *path, uint32_t node,
+                       const char *shown, void *values)
+{
+    char key[OPTION_PREFIX_MAX + 8];
+    (void)snprintf(key, sizeof key, "%sname", path);
+    const struct option_row *row = option_find(reading->table, key);
+    const struct tree *tree = reading->r->tree;
+    if (row && tree_is(tree, node, TREE_SCALAR) && !option_is_empty(tree, node)) {
+        (void)snprintf(key, sizeof key, "%sname", shown);
+        reading->given[row - reading->table->rows] = node;
+        option_read_node(reading->r, row, node, key, values);
+    } else {
+        read_section(reading, path, node, shown, values);
+    }
+}
+
 /* Reads the values below path ("" or "broker.") of a table; recursion is as deep as the dots in
  * its paths. */
 // NOLINTNEXTLINE(misc-no-recursion)
@@ -355,7 +376,7 @@ static void read_section(const struct option_reading *reading, const char *path,
         } else if (section) {
             char deeper[OPTION_PREFIX_MAX];
             (void)snprintf(deeper, sizeof deeper, "%s%s.", path, key);
-            read_section(reading, deeper, i, name, values);
+            read_below(reading, deeper, i, name, values);
         } else {
             reading->given[row - table->rows] = i;
             if (row->type != OPTION_ITEMS) {

@@ -246,7 +246,11 @@ int option_add_schema(json_t *schema, const struct option_table *table, const ch
             return -1;
         }
         json_t *properties = json_object_get(section, "properties");
-        if (json_object_set_new(properties, name, option) != 0) {
+        const bool is_short = section != schema && strcmp(name, "name") == 0;
+        if (json_object_set_new(properties, name, option) != 0 ||
+            (is_short &&
+             json_object_set_new(section, "type",
+                                 json_pack("[s,s,s]", "object", "string", "null")))) {
             return -1;
         }
     }

@@ -52,7 +52,7 @@ static const char *check_addresses(const struct codec_options *options, const ch
 {
     struct address address;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        *key = side_name(s);
+        *key = s == SIDE_REAL ? "real.name" : "virtual.name";
         if (!read_address(options->address[s], &address)) {
             return "group/node/device was expected, or group/node, as in "
                    "spBv1.0/GROUP/DDATA/NODE/DEVICE";

@@ -103,7 +103,7 @@ static bool is_visualization(const struct codec_options *options, const char *to
 
 static const char *check_vda(const struct codec_options *options, const char **key)
 {
-    static const char *const keys[SIDE_COUNT] = {"real", "virtual"};
+    static const char *const keys[SIDE_COUNT] = {"real.name", "virtual.name"};
     const char *interface = vda_options(options)->interface;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const char *address = options->address[s];

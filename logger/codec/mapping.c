@@ -49,6 +49,7 @@ const struct mapping_member mapping_members[] = {
     {EVENT_CONNECTION, "state", MAPPING_NAME, IN(connection.online), .required = true,
         .names = &connection_state_names},
     {EVENT_CONNECTION, "boot", MAPPING_PLAIN, IN(connection.boot)},
+    {EVENT_CONNECTION, "version", MAPPING_PLAIN, IN(connection.version)},
     {EVENT_CONNECTION, "t", MAPPING_TIME, IN(connection.source_us), .quantity = MAPPING_SECONDS},
 };
 /* clang-format on */

@@ -473,6 +473,8 @@ static const struct payload_member connection_members[] = {
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(connection.source_us)},
     {.name = "reason", .type = PAYLOAD_WORD, PAYLOAD_IN(connection.reason),
      .expected = "a \"reason\" of at most 47 bytes was expected"},
+    {.name = "version", .type = PAYLOAD_WORD, PAYLOAD_IN(connection.version),
+     .expected = "a \"version\" of at most 64 bytes was expected"},
 };
 
 static const struct payload_member echo_members[] = {

@@ -27,6 +27,7 @@ enum {
     EVENT_VALUES_MAX = 32,     /* values of a reply; further ones are counted, not compared */
     EVENT_AXES_MAX = 6,        /* of nu, tau and pose */
     EVENT_APPLIED_MAX = 32,    /* of an ack; further names are counted */
+    EVENT_VERSION_MAX = 65,    /* of a robot's program, with its NUL */
     EVENT_TEAM_NAME_MAX = 32,  /* of a name within a team */
     EVENT_TEAM_WANT_MAX = 16   /* resources of one request to a team */
 };
@@ -184,7 +185,8 @@ struct event_telemetry {
 struct event_connection {
     bool online;
     char boot[EVENT_BOOT_MAX];
-    char reason[EVENT_ID_MAX]; /* reason for being offline, for people; "" if unknown */
+    char reason[EVENT_ID_MAX];       /* reason for being offline, for people; "" if unknown */
+    char version[EVENT_VERSION_MAX]; /* of the robot's program; "" if unknown */
     int64_t source_us;
 };
 

@@ -185,7 +185,9 @@ struct entry {
     int64_t
         transport_us[SIDE_COUNT]; /* delay of the reply beyond the fastest; or LAB_TIME_NONE */
     bool answered[SIDE_COUNT];
-    enum reply_status status[SIDE_COUNT]; /* when answered */
+    enum reply_status status[SIDE_COUNT];        /* when answered */
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the program that replied, or got the
+                                                    command; "": unknown */
     bool timed_out[SIDE_COUNT];
     bool uncalibrated[SIDE_COUNT]; /* its duration must not be used for calibration */
     int64_t lag_us; /* real lap - virtual lap; LAB_TIME_NONE unless both answered */

@@ -13,7 +13,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
-    "not_compared", "judged_lag_s", "network_lag_s",
+    "not_compared", "judged_lag_s", "network_lag_s", "real_version", "virtual_version",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
@@ -21,13 +21,15 @@ static const char *const ALARM_COLUMNS[] = {
 static const char *const LOG_COLUMNS[] = {
     "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
     "source_t", "seq", "nu", "tau", "pose", "state", "probe", "detail", "code",
+    "robot_version",
 };
 static const char *const CHANGE_COLUMNS[] = {
     "pair", "n", "t", "action", "by", "version", "detail", "code_version", "set", "fit", "checks",
+    "real_version", "virtual_version", "previous_version",
 };
 static const char *const FIT_COLUMNS[] = {
     "pair", "n", "t", "side", "model", "method", "samples", "data_since_t", "data_until_t",
-    "values", "se", "ci95", "verdict", "reasons",
+    "values", "se", "ci95", "verdict", "reasons", "robot_version",
 };
 static const char *const BAR_COLUMNS[] = {
     "kind", "robot", "resource", "task", "meeting", "arg", "n", "fence", "from", "to", "open",
@@ -54,6 +56,7 @@ static const char *timeout_side(const struct entry *e)
 #define OPTIONAL_SECONDS(key, us) JSON_IF((us) != LAB_TIME_NONE, JSON_SECONDS(key, us))
 #define OPTIONAL_AXES(key, x, n)  JSON_IF((n) > 0, JSON_NUMBERS(key, x, n))
 #define OPTIONAL_REAL(key, x)     JSON_IF(isfinite(x), JSON(key, x))
+#define OPTIONAL_TEXT(key, text)  JSON_IF((text)[0], JSON(key, text))
 #define STATUS(key, e, side)                                                                   \
     JSON_IF((e)->answered[side], JSON(key, reply_status_name((e)->status[side])))
 
@@ -90,6 +93,8 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         OPTIONAL_SECONDS("real_wait_s", e->wait_us[SIDE_REAL]),
         OPTIONAL_SECONDS("virtual_wait_s", e->wait_us[SIDE_VIRTUAL]),
         STATUS("real_status", e, SIDE_REAL), STATUS("virtual_status", e, SIDE_VIRTUAL),
+        OPTIONAL_TEXT("real_version", e->version[SIDE_REAL]),
+        OPTIONAL_TEXT("virtual_version", e->version[SIDE_VIRTUAL]),
         JSON_IF(e->uncalibrated[SIDE_REAL] || e->uncalibrated[SIDE_VIRTUAL],
                 JSON("excluded", excluded_side(e))),
         CONSISTENCY_ROW("consistent", e->consistency),
@@ -144,7 +149,8 @@ static void write_details(struct json_writer *w, const struct event *event)
                    OPTIONAL_AXES("pose", m->pose, m->pose_count));
         break;
     case EVENT_CONNECTION:
-        json_write_text(w, "state", event->connection.online ? "online" : "offline");
+        JSON_WRITE(w, JSON("state", event->connection.online ? "online" : "offline"),
+                   OPTIONAL_TEXT("robot_version", event->connection.version));
         break;
     case EVENT_ECHO:
         json_write_int(w, "probe", event->echo.probe);

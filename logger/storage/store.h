@@ -68,12 +68,14 @@ struct store_mark {
 
 struct store_query {
     enum store_kind kind;
-    const char *pair;   /* NULL: all pairs */
-    const char *type;   /* NULL: every verdict or alarm type */
-    const char *types;  /* ",AHEAD,BEHIND,": any of these; NULL: as type says */
-    bool inconsistent;  /* entries only: just those whose replies differ, or of one of types */
-    const char *team;   /* entries only: just those of this team; NULL: all */
-    const char *job;    /* entries only: just those of this job; NULL: all */
+    const char *pair;  /* NULL: all pairs */
+    const char *type;  /* NULL: every verdict or alarm type */
+    const char *types; /* ",AHEAD,BEHIND,": any of these; NULL: as type says */
+    bool inconsistent; /* entries only: just those whose replies differ, or of one of types */
+    const char *team;  /* entries only: just those of this team; NULL: all */
+    const char *job;   /* entries only: just those of this job; NULL: all */
+    /* entries only: just those made under this version of a robot's program; NULL: all */
+    const char *version[SIDE_COUNT];
     int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
     int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
     bool moving;        /* the limits move: a cursor does not depend on them */

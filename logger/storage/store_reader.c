@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "logger/message/json_write.h"
 #include "logger/storage/store_parts.h"
 #include "logger/storage/store_schema.h"
 
 enum {
     READER_BUSY_MS = 2000,
-    QUERY_SHAPES = 128 /* flags: newest first, pair, type, types, team, job, inconsistent */
+    QUERY_SHAPES =
+        256, /* flags: newest first, pair, type, types, team, job, inconsistent, version */
+    MEMBER_MAX = 8 * EVENT_VERSION_MAX /* a member of a record, with escapes */
 };
 
 /* A walk over the rows of a kind in the order of storing. */
@@ -167,10 +170,13 @@ static void write_cursor(const struct store_query *query, const struct key *key,
                          char out[STORE_CURSOR_MAX])
 {
     char all[STORE_SQL_MAX];
-    (void)snprintf(all, sizeof all, "%d %d %d %s %s %s %s %lld %lld %lld %lld %s",
+    const char *const *version = query->version;
+    (void)snprintf(all, sizeof all, "%d %d %d %s %s %s %s %s %s %lld %lld %lld %lld %s",
                    (int)query->kind, query->newest_first, query->inconsistent,
                    query->pair ? query->pair : "", type_of(query) ? type_of(query) : "",
                    query->team ? query->team : "", query->job ? query->job : "",
+                   version[SIDE_REAL] ? version[SIDE_REAL] : "",
+                   version[SIDE_VIRTUAL] ? version[SIDE_VIRTUAL] : "",
                    (long long)(query->moving ? 0 : query->since_us),
                    (long long)(query->moving ? 0 : query->until_us), (long long)key->t_us,
                    (long long)key->n, key->pair);
@@ -206,6 +212,28 @@ static bool add_page_row(void *context, const struct store_row *row)
     return !page->more;
 }
 
+static bool has_version(const struct store_query *query)
+{
+    return query->version[SIDE_REAL] || query->version[SIDE_VIRTUAL];
+}
+
+/* Writes the member as records have it. No text within a record contains these bytes, because
+ * its quotes are escaped. "": no version is asked for, and every record has it. */
+static const char *write_version(enum side side, const char *version, char out[MEMBER_MAX])
+{
+    struct json_writer w;
+    char object[MEMBER_MAX];
+    out[0] = '\0';
+    json_write_start(&w, object, sizeof object, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, side == SIDE_REAL ? "real_version" : "virtual_version", version);
+    json_write_close(&w);
+    if (version && json_write_end(&w) && w.used > 2) {
+        (void)snprintf(out, MEMBER_MAX, "%.*s", (int)w.used - 2, object + 1);
+    }
+    return out;
+}
+
 void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
 {
     /* The key is compared as a whole, so that the index alone finds the page. The other end of
@@ -219,26 +247,28 @@ void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
     } else if (query->type) {
         (void)snprintf(type, sizeof type, " AND %s = ?6", column);
     }
-    (void)snprintf(sql, STORE_SQL_MAX,
-                   "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s"
-                   " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
-                   column, store_tables[query->kind].own_columns,
-                   store_tables[query->kind].table,
-                   query->pair ? "(t_us, n)" : "(t_us, pair, n)",
-                   query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
-                   query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "", type,
-                   query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
-                   query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "",
-                   order, query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+    (void)snprintf(
+        sql, STORE_SQL_MAX,
+        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s%s"
+        " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
+        column, store_tables[query->kind].own_columns, store_tables[query->kind].table,
+        query->pair ? "(t_us, n)" : "(t_us, pair, n)", query->newest_first ? "<" : ">",
+        query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)", query->newest_first ? ">=" : "<",
+        query->pair ? " AND pair = ?5" : "", type,
+        query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
+        query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "",
+        has_version(query) ? " AND instr(json, ?9) > 0 AND instr(json, ?10) > 0" : "", order,
+        query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
 /* Returns the types of the bound values, up to the last one of the statement. */
 static const char *bound_texts(const struct store_query *query)
 {
-    return query->job       ? "iiiitttt"
-           : query->team    ? "iiiittt"
-           : type_of(query) ? "iiiitt"
-                            : "iiiit";
+    return has_version(query) ? "iiiitttttt"
+           : query->job       ? "iiiitttt"
+           : query->team      ? "iiiittt"
+           : type_of(query)   ? "iiiitt"
+                              : "iiiit";
 }
 
 enum status store_query(struct store_reader *reader, const struct store_query *query,
@@ -258,10 +288,11 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
                        "is not a cursor of this list: use the one from the previous page");
     }
-    const size_t shape = (query->types ? 64U : 0U) | (query->job ? 32U : 0U) |
-                         (query->team ? 16U : 0U) | (query->inconsistent ? 8U : 0U) |
-                         (query->newest_first ? 4U : 0U) | (query->pair ? 2U : 0U) |
-                         (query->type ? 1U : 0U);
+    char member[SIDE_COUNT][MEMBER_MAX];
+    const size_t shape = (has_version(query) ? 128U : 0U) | (query->types ? 64U : 0U) |
+                         (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
+                         (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
+                         (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
     sqlite3_stmt **statement = &reader->query[query->kind][shape];
     struct page page = {.query = query, .row = row, .context = context};
     int code = SQLITE_OK;
@@ -271,10 +302,12 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         code = store_prepare(&reader->c, statement, "%s", sql);
     }
     if (code == SQLITE_OK) {
-        code = store_bind(*statement, bound_texts(query), (int64_t)query->limit + 1,
-                          query->newest_first ? query->since_us : query->until_us, from.t_us,
-                          from.n, query->pair ? query->pair : from.pair, type_of(query),
-                          query->team, query->job);
+        code = store_bind(
+            *statement, bound_texts(query), (int64_t)query->limit + 1,
+            query->newest_first ? query->since_us : query->until_us, from.t_us, from.n,
+            query->pair ? query->pair : from.pair, type_of(query), query->team, query->job,
+            write_version(SIDE_REAL, query->version[SIDE_REAL], member[SIDE_REAL]),
+            write_version(SIDE_VIRTUAL, query->version[SIDE_VIRTUAL], member[SIDE_VIRTUAL]));
     }
     if (code == SQLITE_OK) {
         next_cursor[0] = '\0';

@@ -110,6 +110,7 @@ static void write_part(struct json_writer *w, const struct event *e)
         write_optional_text(w, "boot", e->connection.boot);
         write_time(w, "t", e->connection.source_us);
         write_optional_text(w, "reason", e->connection.reason);
+        write_optional_text(w, "version", e->connection.version);
     } else if (e->kind == EVENT_FAULT) {
         json_write_text(w, "type", fault_kind_name(e->fault.kind));
         write_optional_text(w, "level", e->fault.level);

@@ -92,7 +92,8 @@ bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum 
                      .samples = commanded ? profile->n : fit->n,
                      .estimate = commanded ? &profile->estimate : &fit->estimate,
                      .since_us = fits->since_us[side],
-                     .until_us = fits->until_us[side]});
+                     .until_us = fits->until_us[side],
+                     .robot_version = fits->version[side]});
     }
     return fits->known[side];
 }

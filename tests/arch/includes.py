@@ -121,7 +121,8 @@ KNOTS = {
                      "the table of codecs and its row; one order of one robot"),
     "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
-    "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters", "the state of one pair"),
+    "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters pair_version",
+                  "the state of one pair"),
     "twin/sim/robot": ("arm6 arm6_tasks diffdrive diffdrive_control diffdrive_main diffdrive_plant diffdrive_user "
                        "kinematic robot robot_kinds vessel", "a table of kinds and its rows"),
     "twin/team/live": ("team_live team_live_command team_live_request", "the state of one team at work"),

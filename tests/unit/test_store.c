@@ -260,6 +260,56 @@ static void commands_of_teams(void)
     store_close(s);
 }
 
+/* Versions of both programs, with texts that look like others'. */
+static void entries_of_versions(void)
+{
+    static const struct {
+        const char *real, *virtual, *rows;
+    } wanted[] = {{NULL, "1.0", "r1:1 r1:2"},
+                  {"2", "1.0", "r1:2"},
+                  {"2", NULL, "r1:2 r1:3"},
+                  {NULL, "1.1", ""},
+                  {NULL, "1.0\"", "r1:4"},
+                  {NULL, "%", ""},
+                  {NULL, "\u00e9\n", "r1:5"},
+                  {NULL, "", ""},
+                  {NULL, NULL, "r1:1 r1:2 r1:3 r1:4 r1:5 r1:6"}};
+    static const char *const json[] = {
+        "{\"virtual_version\":\"1.0\"}",
+        "{\"real_version\":\"2\",\"virtual_version\":\"1.0\"}",
+        "{\"real_version\":\"2\"}",
+        "{\"virtual_version\":\"1.0\\\"\"}",
+        "{\"virtual_version\":\"\u00e9\\u000a\"}",
+        "{\"differs\":\"\\\"virtual_version\\\":\\\"1.0\\\"\"}",
+    };
+    fresh_path();
+    struct store *s = open_store(NULL);
+    for (size_t i = 0; i < COUNT(json); i++) {
+        const struct store_row row = {.kind = STORE_ENTRIES,
+                                      .pair = "r1",
+                                      .n = i + 1,
+                                      .t_us = 10 * (int64_t)i,
+                                      .id = "",
+                                      .type = "SYNC",
+                                      .json = json[i],
+                                      .json_bytes = strlen(json[i])};
+        CHECK_INT("add", store_add(s, &row, NULL, NULL), STATUS_OK);
+    }
+    struct store_reader *r = open_reader();
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        for (int limit = 1; limit < 4; limit++) {
+            struct store_query query = everything;
+            query.pair = "r1";
+            query.version[SIDE_REAL] = wanted[i].real;
+            query.version[SIDE_VIRTUAL] = wanted[i].virtual;
+            query.limit = limit;
+            expect(wanted[i].rows, r, query, wanted[i].rows);
+        }
+    }
+    store_reader_close(r);
+    store_close(s);
+}
+
 /* --- which store it is ------------------------------------------------------------------ */
 
 static void copy_file(const char *from, const char *to)
@@ -716,6 +766,7 @@ int main(void)
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "released versions", released_versions);
     CU_add_test(suite, "commands of teams", commands_of_teams);
+    CU_add_test(suite, "entries of versions", entries_of_versions);
     CU_add_test(suite, "marks", test_marks);
     CU_add_test(suite, "made again", made_again);
     CU_add_test(suite, "reopened", test_reopened);

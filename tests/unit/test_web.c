@@ -102,6 +102,12 @@ static const struct {
     {"any parameter", "GET", "/healthz?x", "", NULL, 400, "bad-parameter"},
     {"limit", "GET", "/api/v1/pairs?limit=0", "", NULL, 400, "bad-parameter"},
     {"cursor, pairs", "GET", "/api/v1/pairs?cursor=AAAA", "", NULL, 400, "bad-parameter"},
+    {"an empty version", "GET", "/api/v1/pairs/r1/entries?virtual_version=", "", NULL, 400,
+     "bad-parameter"},
+    {"a version of 65 bytes", "GET",
+     "/api/v1/pairs/r1/entries?real_version="
+     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdefx",
+     "", NULL, 400, "bad-parameter"},
     {"cursor, entries", "GET", "/api/v1/pairs/r1/entries?cursor=AAAA", "", NULL, 400,
      "bad-parameter"},
     {"long path", "GET", "/" LONG_512, "", NULL, 414, "url-too-long"},
@@ -418,7 +424,8 @@ static void add_fit(uint64_t n, int64_t since_us, double t0_s, enum estimate_ver
     json_write_start(&w, json, sizeof json, NULL, NULL);
     fit_record_write(&w, NULL,
                      &(struct fit_record){"r1", n, since_us + 900000, SIDE_REAL, "travel_time",
-                                          "huber", 12, &e, since_us, since_us + 800000});
+                                          "huber", 12, &e, since_us, since_us + 800000,
+                                          "2.1"});
     CHECK("written", json_write_end(&w));
     fixture_add(&fixture, &(struct store_row){.kind = STORE_FITS,
                                               .pair = "r1",

@@ -132,6 +132,9 @@ static void test_selection(void)
                    "x_m: real 0, virtual 1");
     }
     json_decref(body);
+    body = get_json("/api/v1/pairs/r2/entries?virtual_version=1.0");
+    CHECK_INT("no entry has a version", json_array_size(json_object_get(body, "entries")), 0);
+    json_decref(body);
     body = get_json("/api/v1/pairs/r2/entries?verdict=TIMEOUT,INCONSISTENT&limit=1000");
     rows = json_object_get(body, "entries");
     CHECK_INT("either", json_array_size(rows), MOVES / 10 - 1 + MOVES / 11);

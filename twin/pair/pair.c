@@ -605,6 +605,7 @@ static void on_connection(const struct pair_run *run)
     side->known = true;
     side->online = c->online;
     if (c->online) {
+        pair_version_apply(run);
         check_boot(run, side, c->boot);
     }
 }

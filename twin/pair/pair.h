@@ -95,6 +95,12 @@ struct pair_move { /* A row of the calibration window. */
     uint32_t kind;             /* enum profile_class */
 };
 
+/* Versions of a robot's program, from its connection; "": not sent. */
+struct pair_version {
+    char now[EVENT_VERSION_MAX], before[EVENT_VERSION_MAX];
+    int64_t since_us; /* lab time of the last change */
+};
+
 /* State of one side. The members used by every message come first. */
 struct pair_side {
     bool seen;  /* any message was received */
@@ -121,6 +127,7 @@ struct pair_side {
     uint64_t moves,
         moves_excluded; /* usable for calibration, and unusable (timeouts, errors …) */
     struct travel_kalman kalman;
+    struct pair_version version;
 };
 
 struct pair_judged {
@@ -298,11 +305,18 @@ size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum sid
 size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p,
                             enum side side, struct profile_move *moves, int64_t t_us[2]);
 
+/* Returns the version of this side's program at that lab time: what its connection says, else
+ * the lab file's; "": unknown. Of earlier versions only the last one is known. */
+const char *pair_version_at(const struct pair *pair, const struct pair_params *p,
+                            enum side side, int64_t t_us);
+
 /* Fits of the window's moves for both sides. */
 struct pair_fits {
     bool known[SIDE_COUNT]; /* the fit succeeded */
     bool commanded;         /* arms: commanded, with profile; else fit: */
     int64_t since_us[SIDE_COUNT], until_us[SIDE_COUNT]; /* of the moves, lab time */
+    /* Version of the program that made the moves; "": unknown, or more than one. */
+    char version[SIDE_COUNT][EVENT_VERSION_MAX];
     union {
         struct travel_fit fit[SIDE_COUNT];
         struct profile_fit profile[SIDE_COUNT];

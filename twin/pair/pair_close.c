@@ -433,6 +433,11 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
         e->timed_out[s] = slot->timed_out[s];
         e->uncalibrated[s] = slot->uncalibrated[s];
         e->status[s] = (enum reply_status)slot->status[s];
+        if (slot->sent[s]) {
+            const int64_t t_us = e->answered[s] ? slot->reply_us[s] : slot->sent_us[s];
+            (void)snprintf(e->version[s], sizeof e->version[s], "%s",
+                           pair_version_at(pair, p, s, t_us));
+        }
         if (p->mode == PAIR_LINK && slot->sent[s]) {
             e->wait_us[s] = slot->sent_us[s] - slot->t_us;
         }
@@ -729,14 +734,24 @@ size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p
     return n;
 }
 
+/* Names the program that has made all moves since that time. */
+static void name_version(const struct pair *pair, const struct pair_params *p, enum side s,
+                         int64_t since_us, struct pair_fits *out)
+{
+    const char *now = pair_version_at(pair, p, s, LAB_TIME_MAX);
+    const bool same = strcmp(now, pair_version_at(pair, p, s, since_us)) == 0;
+    (void)snprintf(out->version[s], sizeof out->version[s], "%s", same ? now : "");
+}
+
 static void fit_commanded(const struct pair *pair, const struct pair_params *p, enum side s,
                           struct pair_fits *out)
 {
     struct profile_move moves[PAIR_WINDOW_MAX];
-    int64_t t_us[2] = {0, 0};
+    int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
     const size_t n = pair_commanded_moves(pair, p, s, moves, t_us);
     out->since_us[s] = t_us[0];
     out->until_us[s] = t_us[1];
+    name_version(pair, p, s, t_us[0], out);
     out->known[s] = profile_time_fit(moves, n, p->method, &out->profile[s]) == STATUS_OK;
     if (out->known[s] && p->dynamics.plausible) {
         profile_judge_units(&out->profile[s]);
@@ -750,7 +765,7 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
-    int64_t t_us[2] = {0, 0};
+    int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
     out->commanded = pair_is_arm(p);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT && out->commanded; s++) {
         fit_commanded(pair, p, s, out);
@@ -759,6 +774,7 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
         const size_t n = pair_moves(pair, p, s, moves, t_us);
         out->since_us[s] = t_us[0];
         out->until_us[s] = t_us[1];
+        name_version(pair, p, s, t_us[0], out);
         out->known[s] =
             travel_time_fit(moves, n, p->motion, p->method, &out->fit[s]) == STATUS_OK;
         if (out->known[s] && p->dynamics.plausible) {

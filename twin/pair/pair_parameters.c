@@ -12,6 +12,9 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
 {
     change->n = ++run->pair->changes + run->pair->counts.numbers_skipped;
     change->t_us = run->t_us;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        change->robot_version[s] = pair_version_at(run->pair, run->p, s, run->t_us);
+    }
     pair_emit(run,
               (struct effect){.kind = EFFECT_CHANGE, .side = SIDE_COUNT, .change = change});
 }

@@ -185,6 +185,8 @@ struct pair_params {
     char codec[CODEC_NAME_MAX];  /* codec of its robots: a name of codecs.h, */
     struct codec_options speaks; /* and the codec's options */
     char map[PAIR_MAP_MAX];      /* file of their world, for drawing; "": none */
+    /* Versions of both programs while their connections name none; "": unknown. */
+    char version[SIDE_COUNT][EVENT_VERSION_MAX];
 };
 
 /* Are its robots arms of six joints? */

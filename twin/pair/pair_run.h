@@ -185,6 +185,11 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
 void pair_activate_set(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics);
 
+/* ---- pair_version.c ---- */
+
+/* Applies the version in a robot's connection message. */
+void pair_version_apply(const struct pair_run *run);
+
 /* ---- pair_fault.c: faults that a robot reports, and observations of its codec ---- */
 
 void pair_apply_fault(const struct pair_run *run);

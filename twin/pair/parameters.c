@@ -553,7 +553,7 @@ const char *parameters_hold_back(const struct parameter_set *set, bool differs)
 ENUM_NAMES(parameter_state, PARAMETERS_RETIRED + 1, "none", "candidate", "active", "retired");
 
 ENUM_NAMES(parameter_action, PARAMETERS_ACTION_COUNT, "proposed", "rejected", "promoted",
-           "rolled_back", "declined", "acknowledged");
+           "rolled_back", "declined", "acknowledged", "version_changed");
 
 /* NULL: travel times. */
 static const struct model *model_of(const struct parameter_set *set)

@@ -186,8 +186,9 @@ enum parameter_action {
     PARAMETERS_REJECTED, /* a fit failed its checks */
     PARAMETERS_PROMOTED,
     PARAMETERS_ROLLED_BACK,
-    PARAMETERS_DECLINED,     /* a request that could not be fulfilled */
-    PARAMETERS_ACKNOWLEDGED, /* the simulator applied it, or refused parts of it */
+    PARAMETERS_DECLINED,        /* a request that could not be fulfilled */
+    PARAMETERS_ACKNOWLEDGED,    /* the simulator applied it, or refused parts of it */
+    PARAMETERS_VERSION_CHANGED, /* a robot runs another version of its program */
     PARAMETERS_ACTION_COUNT
 };
 
@@ -197,7 +198,10 @@ struct parameter_change {
     enum parameter_action action;
     const char *by;     /* "auto", "http" … */
     const char *detail; /* description; "" if there is none */
-    uint32_t version;   /* version of the set; 0: the simulator's own parameters, or none */
+    /* Versions of both robots' programs from now on; NULL or "": unknown. */
+    const char *robot_version[SIDE_COUNT];
+    const char *previous_version; /* of a robot whose version changed; else NULL */
+    uint32_t version; /* version of the set; 0: the simulator's own parameters, or none */
     const struct parameter_set *set; /* NULL if version is 0 or unknown */
     const struct parameter_fit *fit; /* proposed and rejected only, like the checks */
     const struct parameter_checks *checks;

@@ -67,7 +67,7 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
 /* ---- fits over time, in a short form ----
  *
  *   {"pair","n","t","side","model","method","samples","data_since_t","data_until_t","values":{name:
- * …},"se":{…}, "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
+ *    …},"se":{…},"ci95":{name:[lo,hi]},"verdict","reasons":[…],"robot_version"} */
 
 struct fit_record {
     const char *pair;
@@ -78,6 +78,7 @@ struct fit_record {
     size_t samples;             /* number of samples or moves used */
     const struct estimate *estimate;
     int64_t since_us, until_us; /* of its data, lab time */
+    const char *robot_version; /* of the robot's program; NULL or "": unknown */
 };
 
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record);

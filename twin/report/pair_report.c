@@ -41,15 +41,16 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
 {
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (fits->known[s] && fits->commanded) {
-            json_write_object(w, side_name(s));
-            profile_report_members(w, &fits->profile[s]);
-            json_write_close(w);
-        } else if (fits->known[s]) {
-            travel_report_write(w, side_name(s), &fits->fit[s]);
-        } else {
-            json_write_null(w, side_name(s));
+        if (!json_write_known(w, side_name(s), fits->known[s])) {
+            continue;
         }
+        if (fits->commanded) {
+            profile_report_members(w, &fits->profile[s]);
+        } else {
+            travel_report_members(w, &fits->fit[s]);
+        }
+        JSON_WRITE(w, JSON_IF(fits->version[s][0], JSON("robot_version", fits->version[s])));
+        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -205,14 +206,20 @@ void parameters_report_checks(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
+#define OPTIONAL_TEXT(key, text) JSON_IF((text) && (text)[0], JSON(key, text))
+
 void parameters_report_change(struct json_writer *w, const char *key,
                               const struct parameter_change *change, const char *pair,
                               const char *code_version)
 {
+    const char *const *robot = change->robot_version;
     JSON_OPEN(w, key, JSON("pair", pair), JSON("n", change->n), JSON_SECONDS("t", change->t_us),
               JSON("action", parameter_action_name(change->action)), JSON("by", change->by),
               JSON("version", change->version), JSON("detail", change->detail),
-              JSON("code_version", code_version));
+              JSON("code_version", code_version),
+              OPTIONAL_TEXT("real_version", robot[SIDE_REAL]),
+              OPTIONAL_TEXT("virtual_version", robot[SIDE_VIRTUAL]),
+              OPTIONAL_TEXT("previous_version", change->previous_version));
     write_set(w, "set", change->set);
     if (change->dynamics) {
         json_write_object(w, "fit");
@@ -373,16 +380,20 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
 /* ---- summary ------------------------------------------------------------------------------
  */
 
-static void write_side(struct json_writer *w, const char *key, const struct pair_side *side)
+static void write_side(struct json_writer *w, enum side s, const struct pair *pair,
+                       const struct pair_params *p)
 {
-    JSON_WRITE_OBJECT(w, key, JSON("seen", side->seen), JSON_SECONDS("seen_t", side->seen_us),
-                      JSON("connection", !side->known   ? "unknown"
-                                         : side->online ? "online"
-                                                        : "offline"),
-                      JSON("boot", side->boot[0] ? side->boot : NULL),
-                      JSON("telemetry", side->telemetry),
-                      JSON("seq_missing", side->seq_missing),
-                      JSON("clock", clock_map_state_name(side->clock.state)));
+    const struct pair_side *side = &pair->side[s];
+    const char *version = pair_version_at(pair, p, s, LAB_TIME_MAX);
+    JSON_WRITE_OBJECT(
+        w, side_name(s), JSON("seen", side->seen), JSON_SECONDS("seen_t", side->seen_us),
+        JSON("connection", !side->known   ? "unknown"
+                           : side->online ? "online"
+                                          : "offline"),
+        JSON("boot", side->boot[0] ? side->boot : NULL),
+        JSON("version", version[0] ? version : NULL), JSON("telemetry", side->telemetry),
+        JSON("seq_missing", side->seq_missing),
+        JSON("clock", clock_map_state_name(side->clock.state)));
 }
 
 /* Writes the verdicts of the last entries. */
@@ -479,8 +490,8 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
         JSON_COUNTS("consistency", &consistency_names, pair->counts.consistency),
         JSON_COUNTS("alarm_counts", &alarm_type_names, pair->counts.alarm),
         JSON_IF(p->mode == PAIR_LINK, JSON("virtual_lag_cycles", pair->link_lag_cycles)));
-    write_side(w, "real", &pair->side[SIDE_REAL]);
-    write_side(w, "virtual", &pair->side[SIDE_VIRTUAL]);
+    write_side(w, SIDE_REAL, pair, p);
+    write_side(w, SIDE_VIRTUAL, pair, p);
     write_following(w, following, p);
     write_correction(w, pair, p);
     json_write_close(w);

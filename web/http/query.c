@@ -295,6 +295,8 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_TORQUE_PER_UNIT] = {.read = read_real, PLACE(torque_per_unit), .max = REAL_MAX},
     [QUERY_MASS] = {.read = read_real, PLACE(mass_kg), .max = REAL_MAX},
     [QUERY_YAW_INERTIA] = {.read = read_real, PLACE(yaw_inertia_kgm2), .max = REAL_MAX},
+    [QUERY_REAL_VERSION] = {.read = read_text, PLACE(version[SIDE_REAL])},
+    [QUERY_VIRTUAL_VERSION] = {.read = read_text, PLACE(version[SIDE_VIRTUAL])},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
@@ -339,4 +341,4 @@ enum status query_parse(const char *text, unsigned allowed, int64_t now_us, stru
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
            "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
            "type", "last_event_id", "format", "team", "job", "format", "inertia",
-           "torque_per_unit", "mass", "yaw_inertia");
+           "torque_per_unit", "mass", "yaw_inertia", "real_version", "virtual_version");

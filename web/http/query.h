@@ -39,6 +39,8 @@ enum query_parameter {
     QUERY_TORQUE_PER_UNIT,
     QUERY_MASS,
     QUERY_YAW_INERTIA,
+    QUERY_REAL_VERSION,
+    QUERY_VIRTUAL_VERSION,
     QUERY_PARAMETER_COUNT
 };
 
@@ -86,6 +88,8 @@ struct query {
     char pair[QUERY_WORD_MAX];     /* pair of a table of moves; "" when absent */
     char team[QUERY_WORD_MAX];     /* only this team's commands; "" when absent: all */
     char job[EVENT_ID_MAX];        /* only this job's; "" when absent: all */
+    /* only entries made under this version; "" when absent: all */
+    char version[SIDE_COUNT][EVENT_VERSION_MAX];
     char name[QUERY_NAME_MAX];     /* of the recording, or part of a pair's; "": none */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     uint64_t event_types;          /* set of 1 << enum event_type; all when absent */

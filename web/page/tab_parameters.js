@@ -16,6 +16,7 @@ const ACTIONS = {
     proposed: ["+", "unsure", "became a candidate"], rejected: ["✕", "bad", "did not pass its checks"],
     promoted: ["▲", "sync", "went into force"], rolled_back: ["▼", "behind", "came back into force"],
     declined: ["✕", "bad", "was declined"], acknowledged: ["✓", "sync", "was acknowledged by the simulator"],
+    version_changed: ["→", "unsure", "runs another version of its program"],
 };
 
 function meaningOfChange(c) {
@@ -63,6 +64,9 @@ const OUTCOMES = {promote: ["promoted", "declined"], rollback: ["rolled_back", "
     propose: ["proposed", "rejected", "declined"]};
 
 function subject(change) {
+    if (change.action === "version_changed") {
+        return `The ${change.by} robot`;
+    }
     return change.version > 0 ? `Set ${change.version}` : change.action === "acknowledged" ? "That no set is in force"
         : "No set";
 }

@@ -88,22 +88,29 @@ static void select_types(const struct query *q, char list[QUERY_COLUMNS_MAX],
     wanted->types = used > 0 ? list : NULL;
 }
 
+static const char *select_text(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
 /* Fills the page and gets the cursor of the next one. False after a problem document. */
 static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
 {
     const struct web_request *request = page->request;
     const struct query *q = &request->query;
     char types[QUERY_COLUMNS_MAX];
-    struct store_query wanted = {.kind = page->list->kind,
-                                 .pair = owner_of(request),
-                                 .moving = q->moving,
-                                 .team = q->team[0] ? q->team : NULL,
-                                 .job = q->job[0] ? q->job : NULL,
-                                 .since_us = q->since_us,
-                                 .until_us = q->until_us,
-                                 .newest_first = !q->oldest,
-                                 .cursor = q->cursor,
-                                 .limit = (int)q->limit};
+    struct store_query wanted = {
+        .kind = page->list->kind,
+        .pair = owner_of(request),
+        .moving = q->moving,
+        .team = select_text(q->team),
+        .job = select_text(q->job),
+        .version = {select_text(q->version[SIDE_REAL]), select_text(q->version[SIDE_VIRTUAL])},
+        .since_us = q->since_us,
+        .until_us = q->until_us,
+        .newest_first = !q->oldest,
+        .cursor = q->cursor,
+        .limit = (int)q->limit};
     struct response_cache *response_cache = request->context->response_cache;
     struct store_reader *reader = NULL;
     struct err err = {0};

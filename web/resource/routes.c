@@ -9,6 +9,8 @@
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
 #define TEAM    (QUERY_BIT(QUERY_TEAM) | QUERY_BIT(QUERY_JOB))
+#define VERSION (QUERY_BIT(QUERY_REAL_VERSION) | QUERY_BIT(QUERY_VIRTUAL_VERSION))
+#define ENTRIES (PAGED | VERDICT | TEAM | VERSION)
 #define LISTEN                                                                                 \
     (QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |                             \
      QUERY_BIT(QUERY_LAST_EVENT_ID))

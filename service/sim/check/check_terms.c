@@ -77,7 +77,7 @@ static const char retained[] = "Only `connection` is retained.";
 static const struct term mapping_terms[] = {
     ROWS_OF_MAPPINGS,
     {"connection", mapping_doc, only_presence, NULL, EVENT_CONNECTION, "state"},
-    {"boot", mapping_doc, "`connection` | `state boot t` | `state` |", NULL, EVENT_CONNECTION, "boot"},
+    {"boot", mapping_doc, "`connection` | `state boot version t` | `state` |", NULL, EVENT_CONNECTION, "boot"},
     {"reply.qos", mapping_doc, "Publish replies and connections with QoS 1.", NULL, EVENT_REPLY, NULL},
     {"echo", mapping_doc, natively, "event: probe", EVENT_TICK, NULL},
     {"echo.t", mapping_doc, own_clock, "event: probe", EVENT_TICK, NULL},
