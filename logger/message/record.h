@@ -171,6 +171,14 @@ struct entry_arm {
     double path_error_mm[SIDE_COUNT]; /* maximum distance of a tool from its straight line */
 };
 
+/* The prediction of a quantity, made when the command was sent, at 95 %; LAB_TIME_NONE: no forecast, or this
+ * end is not known. */
+struct entry_forecast {
+    int64_t expected_us, low_us, high_us;
+};
+
+enum { ENTRY_FORECAST_REAL, ENTRY_FORECAST_LAG, ENTRY_FORECASTS };
+
 struct entry {
     uint32_t pair; /* index in the lab */
     uint64_t n;    /* number of this entry in its pair, from 1 */
@@ -207,6 +215,7 @@ struct entry {
     /* Number of the pose correction sent to the simulator; 0: none. */
     uint64_t correction;
     double correction_m, correction_rad; /* distance and turn of the correction */
+    struct entry_forecast forecast[ENTRY_FORECASTS];
     struct entry_arm arm;
     /* A team's command: its job ("": none) and tasks. team "": not a team's. */
     char team[EVENT_PAIR_MAX], job[EVENT_ID_MAX], task[2 * EVENT_TEAM_NAME_MAX];

@@ -14,6 +14,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
     "not_compared", "judged_lag_s", "network_lag_s", "real_version", "virtual_version",
+    "real_expected_s", "real_low_s", "real_high_s", "lag_expected_s", "lag_low_s", "lag_high_s",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
@@ -57,6 +58,11 @@ static const char *timeout_side(const struct entry *e)
 #define OPTIONAL_AXES(key, x, n)  JSON_IF((n) > 0, JSON_NUMBERS(key, x, n))
 #define OPTIONAL_REAL(key, x)     JSON_IF(isfinite(x), JSON(key, x))
 #define OPTIONAL_TEXT(key, text)  JSON_IF((text)[0], JSON(key, text))
+#define FORECAST_ROW(name, f)                                                                  \
+    JSON_IF((f).expected_us != LAB_TIME_NONE,                                                  \
+            JSON_GROUP(JSON_SECONDS(name "_expected_s", (f).expected_us),                      \
+                       JSON_SECONDS(name "_low_s", (f).low_us),                                \
+                       JSON_SECONDS(name "_high_s", (f).high_us)))
 #define STATUS(key, e, side)                                                                   \
     JSON_IF((e)->answered[side], JSON(key, reply_status_name((e)->status[side])))
 
@@ -100,6 +106,8 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         CONSISTENCY_ROW("consistent", e->consistency),
         JSON_IF(e->consistency == INCONSISTENT, JSON("differs", e->differs)),
         JSON_IF(e->not_compared[0], JSON("not_compared", e->not_compared)),
+        FORECAST_ROW("real", e->forecast[ENTRY_FORECAST_REAL]),
+        FORECAST_ROW("lag", e->forecast[ENTRY_FORECAST_LAG]),
         JSON_IF(e->correction > 0, JSON_GROUP(JSON("correction", e->correction),
                                               JSON("correction_m", e->correction_m),
                                               JSON("correction_rad", e->correction_rad))),

@@ -208,7 +208,8 @@ static enum status add_channel(struct mcap_reader *r, struct cursor c, struct er
 static enum status get_message(const struct mcap_reader *r, struct cursor c,
                                struct mcap_message *out, struct err *err)
 {
-    static const struct schema no_schema = {.name = "", .encoding = ""};
+    static char nothing[] = "";
+    static const struct schema no_schema = {.name = nothing, .encoding = nothing};
     const uint16_t id = (uint16_t)get_number(&c, 2);
     const struct channel *channel = r->channels[id];
     const uint32_t sequence = (uint32_t)get_number(&c, 4);

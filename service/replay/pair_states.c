@@ -5,6 +5,7 @@
 
 #include "service/tool/json_file.h"
 #include "twin/report/following_report.h"
+#include "twin/report/forecast_report.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
@@ -54,6 +55,7 @@ static void write_rest(const struct pair_states *s, size_t i, struct json_writer
     json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair, p);
+    forecast_report_state(w, "forecast", pair, p);
     pair_report_clock(w, "clock", pair);
     if (lab_dynamics(s->lab, i)) {
         pair_dynamics_report(w, "dynamics", lab_dynamics(s->lab, i), p);

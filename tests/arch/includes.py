@@ -68,7 +68,7 @@ config/labfile: base/text base/numbers logger/codec identification/model identif
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
-web/resource: base/numbers logger/message logger/codec identification/model identification/fit twin/pair twin/team/live twin/report
+web/resource: base/numbers logger/message logger/codec identification/model identification/fit identification/travel twin/pair twin/team/live twin/report
   web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
@@ -96,6 +96,8 @@ service/compare: base/text base/errors base/numbers logger/message identificatio
   identification/travel twin/pair twin twin/report logger/storage config/labfile service/tool service/replay
 service/export: base/errors base/numbers logger/message logger/codec twin/pair twin logger/storage config/labfile
   service/tool service/replay
+service/forecast: base/text base/errors base/numbers logger/message identification/travel twin/pair twin/report twin/sim/robot
+  twin logger/storage config/options config/labfile service/tool service/sim/mission service/replay
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http

@@ -52,6 +52,7 @@ STUDIES = {
     "diffdrive": (1000, 100),
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
     "dynamics_linear": (200, 200),
+    "forecast_coverage": (200, 40),
     "input_interpolation": (25, 4),
     "live_fits": (8, 1),
     "odometry": (1000, 100),

@@ -11,6 +11,7 @@
 #include "identification/online/online_filter.h"
 #include "identification/servo/servo_fit.h"
 #include "identification/simulation/stability.h"
+#include "identification/travel/forecast_sum.h"
 #include "identification/travel/travel_fit.h"
 #include "logger/codec/sparkplug.h"
 #include "logger/message/bar.h"
@@ -65,6 +66,10 @@ static const struct {
     TABLE(servo_limit_names),
     TABLE(servo_parameter_names),
     TABLE(travel_effect_names),
+    TABLE(forecast_answer_names),
+    TABLE(forecast_basis_names),
+    TABLE(forecast_level_names),
+    TABLE(forecast_quantity_names),
     TABLE(drawing_role_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),

@@ -363,6 +363,7 @@ static void on_command(const struct pair_run *run)
             slot->sent_us[s] = run->t_us;
             slot->delivered[s] = run->event->side == s || run->event->side == SIDE_COUNT;
         }
+        pair_forecast_sent(run, slot, 1U << SIDE_REAL | 1U << SIDE_VIRTUAL);
     }
     step_slot(run, slot, true);
 }

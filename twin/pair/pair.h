@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/text/names.h"
+#include "identification/travel/forecast.h"
 #include "identification/travel/profile_fit.h"
 #include "logger/message/record.h"
 #include "twin/efsm/efsm.h"
@@ -68,6 +69,7 @@ struct pair_slot {
     int64_t away_us;     /* > 0: command or reply may have waited for up to this time */
     uint8_t consistency; /* enum consistency */
     uint8_t value_count; /* of the first reply */
+    struct forecast_made forecast;       /* made when it was sent */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
 };
@@ -90,6 +92,9 @@ struct pair_move { /* A row of the calibration window. */
     int64_t t_us;
     double rotation_rad, displacement_m;
     float lap_s[SIDE_COUNT]; /* motion time if known, else lap; NaN: not usable */
+    /* For forecasts: laps at arrival, also of moves that no fit uses; infinite: timed out; NaN:
+     * none. */
+    float arrival_lap_s[SIDE_COUNT];
     /* Arms: commanded rates, divided by the move's size. */
     float speed, acceleration; /* 1/s, 1/s^2 */
     uint32_t kind;             /* enum profile_class */
@@ -211,11 +216,12 @@ struct pair {
     int64_t virtual_since_us;
     /* Since this time its parameters may differ from those acknowledged; LAB_TIME_NONE: no. */
     int64_t virtual_unsure_us;
-    uint64_t malformed;        /* total of malformed commands: */
-    uint64_t malformed_seq;    /* the same at the last command with a seq, */
-    uint64_t malformed_order;  /* and the number of commands before the last of them */
-    bool ambiguous_seen;       /* an ambiguous message has come at some time */
-    bool dynamics_sets_last;   /* the last promoted or rolled back set was of dynamics */
+    uint64_t malformed;       /* total of malformed commands: */
+    uint64_t malformed_seq;   /* the same at the last command with a seq, */
+    uint64_t malformed_order; /* and the number of commands before the last of them */
+    bool ambiguous_seen;      /* an ambiguous message has come at some time */
+    bool dynamics_sets_last;  /* the last promoted or rolled back set was of dynamics */
+    struct forecast forecast;
     struct pair_move window[]; /* [p->window], window_count in use */
 };
 
@@ -309,6 +315,12 @@ size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p
  * the lab file's; "": unknown. Of earlier versions only the last one is known. */
 const char *pair_version_at(const struct pair *pair, const struct pair_params *p,
                             enum side side, int64_t t_us);
+/* Lists the window's moves with a lap at arrival, oldest first; returns their number. */
+size_t pair_forecast_moves(const struct pair *pair, const struct pair_params *p,
+                           struct forecast_move moves[PAIR_WINDOW_MAX]);
+
+/* May a move of these sizes have a forecast? */
+bool pair_forecast_sizes(double turn, double drive);
 
 /* Fits of the window's moves for both sides. */
 struct pair_fits {

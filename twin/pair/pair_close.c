@@ -406,6 +406,9 @@ static struct entry start_entry(const struct pair *pair, int64_t t_us, const cha
         e.motion_us[s] = LAB_TIME_NONE;
         e.transport_us[s] = LAB_TIME_NONE;
     }
+    for (size_t i = 0; i < ENTRY_FORECASTS; i++) {
+        e.forecast[i] = (struct entry_forecast){LAB_TIME_NONE, LAB_TIME_NONE, LAB_TIME_NONE};
+    }
     return e;
 }
 
@@ -461,6 +464,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     e->judged_lag_us = find_judged_lag(e->verdict, e->lag_us, &own, p->sync_tolerance_us);
     e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
+    pair_forecast_fill(slot, e);
     pair_arm_fill(pair, p, slot, e);
 }
 
@@ -552,13 +556,8 @@ static bool is_ambiguous(const struct entry *e, enum side s)
 static struct travel_move filtered_move(const struct pair_run *run, const struct entry *e,
                                         enum side s, const struct pair_move *row)
 {
-    struct travel_move move = {fabs(e->rotation_rad), fabs(e->displacement_m),
-                               move_time_s(e, s)};
-    if (pair_is_arm(run->p)) {
-        const double time_s = profile_duration_s((double)row->speed, (double)row->acceleration);
-        move.rotation_rad = row->kind == PROFILE_JOINTS ? time_s : 0.0;
-        move.displacement_m = row->kind == PROFILE_JOINTS ? 0.0 : time_s;
-    }
+    struct travel_move move = {.lap_s = move_time_s(e, s)};
+    pair_move_sizes(run->p, row, &move.rotation_rad, &move.displacement_m);
     return move;
 }
 
@@ -621,13 +620,16 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
     struct pair_move row = {
         .t_us = e->t_us, .rotation_rad = e->rotation_rad, .displacement_m = e->displacement_m};
     if (pair_is_arm(run->p) && !pair_arm_move(pair, run->p, slot, &row)) {
+        pair->forecast.left_out += slot->forecast.known != 0;
         pair->side[SIDE_REAL].moves_excluded++;
         pair->side[SIDE_VIRTUAL].moves_excluded++;
         return;
     }
     const bool real = calibrate_side(run, e, SIDE_REAL, &row);
     const bool virtual = calibrate_side(run, e, SIDE_VIRTUAL, &row);
-    if (!real && !virtual) {
+    unsigned started = 0;
+    const bool forecast = pair_forecast_learn(run, slot, e, &row, &started);
+    if (!real && !virtual && !forecast) {
         return;
     }
     pair->window_version++;
@@ -636,6 +638,10 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
     } else {
         pair->window[pair->window_first] = row;
         pair->window_first = (pair->window_first + 1) % run->p->window;
+    }
+    pair_forecast_start(run, started);
+    if (!real && !virtual) {
+        return;
     }
     if (real) {
         pair_consider_parameters(run);

@@ -101,6 +101,7 @@ static void send_slot(const struct pair_run *run, enum side side, struct pair_sl
 {
     slot->sent[side] = true;
     slot->sent_us[side] = run->t_us;
+    pair_forecast_sent(run, slot, 1U << side);
     const struct pair_relay *relay = relay_of(run, slot);
     pair_emit_payload(run, EFFECT_COMMAND, side, relay->raw, relay->raw_bytes);
 }

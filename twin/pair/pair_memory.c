@@ -184,5 +184,6 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         }
         travel_kalman_reset(&side->kalman, &kalman);
     }
+    forecast_init(&pair->forecast);
     init_arm(pair, p);
 }

@@ -482,6 +482,7 @@ static void apply_ack(const struct pair_run *run, const struct event_ack *a)
     struct pair *pair = run->pair;
     const struct parameter_set *set = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
     const int form = a->form < PARAMETERS_FORM_COUNT ? a->form : (int)run->p->form;
+    const struct parameter_force before = pair->force;
     bool other = false;
     if (set) {
         other = parameters_apply_ack(
@@ -490,6 +491,9 @@ static void apply_ack(const struct pair_run *run, const struct event_ack *a)
     } else if (a->version == 0) {
         other = pair->force.applied != 0;
         memset(&pair->force, 0, sizeof pair->force);
+    }
+    if (other) {
+        pair_forecast_change(run, &before);
     }
     if (other || pair->virtual_unsure_us != LAB_TIME_NONE) {
         forget_virtual(run, other ? LAB_TIME_NONE : pair->virtual_unsure_us);

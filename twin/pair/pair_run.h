@@ -156,6 +156,23 @@ void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
 bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct pair_move *row);
 
+/* ---- pair_forecast.c: when the robots will have finished ---- */
+
+/* Gets the sizes that a move's lap depends on; for arms its commanded time. */
+void pair_move_sizes(const struct pair_params *p, const struct pair_move *row, double *turn,
+                     double *drive);
+/* Stores the forecast of a command that is sent to these sides (bits). */
+void pair_forecast_sent(const struct pair_run *run, struct pair_slot *slot, unsigned sides);
+/* Learns from the closed command. Fills the laps of its row in the window; returns whether it
+ * has any. *started: pass it to pair_forecast_start(), once the row is in the window. */
+bool pair_forecast_learn(const struct pair_run *run, const struct pair_slot *slot,
+                         const struct entry *e, struct pair_move *row, unsigned *started);
+void pair_forecast_start(const struct pair_run *run, unsigned sides);
+/* Fills the forecast's members of the entry. */
+void pair_forecast_fill(const struct pair_slot *slot, struct entry *e);
+/* The simulator has acknowledged other travel times than those in force before. */
+void pair_forecast_change(const struct pair_run *run, const struct parameter_force *before);
+
 /* ---- pair_parameters.c ---- */
 
 /* Finds the model of a request about parameter sets. False, declined, if the named model has no

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +225,20 @@ static enum status read_real(const struct value *v)
     return STATUS_OK;
 }
 
+/* Parses the size of a move. */
+static enum status read_size(const struct value *v)
+{
+    char *end = NULL;
+    const double number = strtod(v->text, &end);
+    if (end == v->text || *end || !(fabs(number) <= (double)v->how->max)) {
+        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
+                       "must be a number from -%g to %g", (double)v->how->max,
+                       (double)v->how->max);
+    }
+    *(double *)v->out = number;
+    return STATUS_OK;
+}
+
 /* The list itself checks whether a cursor is one of its own. */
 static enum status read_cursor(const struct value *v)
 {
@@ -266,6 +281,9 @@ static const struct names CHART_FORMATS = {(const char *const[]){"json", "csv", 
 static const struct names FRAGMENT_NAMES = {
     (const char *const[]){"json", "mjcf", "urdf", "sdf"}, QUERY_FRAGMENT_COUNT};
 static const struct names FLAGS = {(const char *const[]){"false", "true"}, 2};
+static const struct names LEVELS = {(const char *const[]){"0.8", "0.9", "0.95"},
+                                    QUERY_LEVEL_COUNT};
+static const struct names SWITCH = {(const char *const[]){"0", "1"}, 2};
 static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 
 #define PLACE(member) offsetof(struct query, member), sizeof((struct query *)NULL)->member
@@ -297,6 +315,10 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_YAW_INERTIA] = {.read = read_real, PLACE(yaw_inertia_kgm2), .max = REAL_MAX},
     [QUERY_REAL_VERSION] = {.read = read_text, PLACE(version[SIDE_REAL])},
     [QUERY_VIRTUAL_VERSION] = {.read = read_text, PLACE(version[SIDE_VIRTUAL])},
+    [QUERY_ROTATION] = {.read = read_size, PLACE(rotation_rad), .max = REAL_MAX},
+    [QUERY_DISPLACEMENT] = {.read = read_size, PLACE(displacement_m), .max = REAL_MAX},
+    [QUERY_LEVEL] = {.read = read_name, PLACE(level), &LEVELS},
+    [QUERY_OPEN] = {.read = read_name, PLACE(open), &SWITCH},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
@@ -341,4 +363,5 @@ enum status query_parse(const char *text, unsigned allowed, int64_t now_us, stru
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
            "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
            "type", "last_event_id", "format", "team", "job", "format", "inertia",
-           "torque_per_unit", "mass", "yaw_inertia", "real_version", "virtual_version");
+           "torque_per_unit", "mass", "yaw_inertia", "real_version", "virtual_version",
+           "rotation_rad", "displacement_m", "level", "open");

@@ -41,6 +41,10 @@ enum query_parameter {
     QUERY_YAW_INERTIA,
     QUERY_REAL_VERSION,
     QUERY_VIRTUAL_VERSION,
+    QUERY_ROTATION,
+    QUERY_DISPLACEMENT,
+    QUERY_LEVEL,
+    QUERY_OPEN,
     QUERY_PARAMETER_COUNT
 };
 
@@ -72,6 +76,9 @@ enum query_format {
 /* Number of formats of a fragment, in the order of enum fragment_format. */
 enum { QUERY_FRAGMENT_COUNT = 4 };
 
+/* Number of levels of an interval, in the order of enum forecast_level. */
+enum { QUERY_LEVEL_COUNT = 3 };
+
 struct query {
     unsigned given;                /* QUERY_BITs that were given */
     uint32_t limit;                /* 1..QUERY_LIMIT_MAX */
@@ -97,6 +104,9 @@ struct query {
     uint32_t points; /* points of a series, 1..QUERY_POINTS_MAX */
     /* for a fragment (struct fragment_options); 0 when absent */
     double inertia_kgm2, torque_per_unit, mass_kg, yaw_inertia_kgm2;
+    double rotation_rad, displacement_m; /* of a forecast's move; 0 when absent */
+    int level;                           /* enum forecast_level */
+    int open;                            /* 1: forecasts of open commands */
 };
 
 /* Decode text[bytes] to out[size] with a NUL. False, with out unspecified: a '%' without two

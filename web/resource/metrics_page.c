@@ -99,6 +99,25 @@ static double read_side(const struct pair_side *side, int64_t t_us, size_t metri
     return values[metric];
 }
 
+/* In the order of read_forecast()'s values. */
+static const struct {
+    const char *name, *help;
+} FORECAST_METRICS[] = {
+    {"tandem_forecast_held_ratio", "Share of the last 100 forecasts at 95 % that held."},
+    {"tandem_forecast_spread_seconds", "Mean size of a forecast's error."},
+};
+
+static double read_forecast(const struct forecast *f, enum forecast_quantity q, size_t metric)
+{
+    const struct forecast_spread *spread = &f->spread[q];
+    const double values[] = {
+        f->judged[q] > 0 ? (double)forecast_held(f, q) / f->judged[q] : nan(""),
+        spread->s0 > 0.0 ? spread->t0 / spread->s0 : nan(""),
+    };
+    _Static_assert(COUNT(values) == COUNT(FORECAST_METRICS), "a value for each");
+    return values[metric];
+}
+
 /* Writes a sample of pair i with one additional label; NULL: none. */
 static void write_sample(struct metrics *m, const struct sight *s, size_t i, const char *label,
                          const char *text, double value)
@@ -107,8 +126,22 @@ static void write_sample(struct metrics *m, const struct sight *s, size_t i, con
     metrics_sample(m, labels, label ? 2 : 1, value);
 }
 
+static void write_forecasts(struct metrics *m, const struct sight *s)
+{
+    for (size_t k = 0; k < COUNT(FORECAST_METRICS); k++) {
+        metrics_family(m, FORECAST_METRICS[k].name, METRIC_GAUGE, FORECAST_METRICS[k].help);
+        for (size_t i = 0; i < s->count * FORECAST_QUANTITIES; i++) {
+            const struct pair *pair = s->view->pairs[i / FORECAST_QUANTITIES];
+            const enum forecast_quantity q = (enum forecast_quantity)(i % FORECAST_QUANTITIES);
+            write_sample(m, s, i / FORECAST_QUANTITIES, "quantity", forecast_quantity_name(q),
+                         read_forecast(&pair->forecast, q, k));
+        }
+    }
+}
+
 static void write_pair_metrics(struct metrics *m, const struct sight *s)
 {
+    write_forecasts(m, s);
     for (size_t k = 0; k < COUNT(PAIR_METRICS); k++) {
         metrics_family(m, PAIR_METRICS[k].name, PAIR_METRICS[k].type, PAIR_METRICS[k].help);
         for (size_t i = 0; i < s->count; i++) {

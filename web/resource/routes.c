@@ -21,6 +21,9 @@
 #define FRAGMENT                                                                               \
     (QUERY_BIT(QUERY_FRAGMENT_FORMAT) | QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_INERTIA) |     \
      QUERY_BIT(QUERY_TORQUE_PER_UNIT) | QUERY_BIT(QUERY_MASS) | QUERY_BIT(QUERY_YAW_INERTIA))
+#define FORECAST                                                                               \
+    (QUERY_BIT(QUERY_ROTATION) | QUERY_BIT(QUERY_DISPLACEMENT) | QUERY_BIT(QUERY_LEVEL) |      \
+     QUERY_BIT(QUERY_OPEN))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
 
 const struct web_route web_routes[] = {

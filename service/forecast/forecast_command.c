@@ -1,0 +1,485 @@
+/* service/forecast/forecast_command.c - `tandem forecast`: replays a recording, then says how
+ * long moves take and whether the twin may be trusted for them, or how many forecasts held. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/options/option_file.h"
+#include "logger/storage/journal_reader.h"
+#include "service/forecast/forecast_check.h"
+#include "service/replay/replay_moves.h"
+#include "service/sim/mission/mission_file.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_file.h"
+#include "service/tool/json_file.h"
+#include "service/tool/lab_argument.h"
+
+struct forecast_run {
+    const char *lab_path, *pair, *moves_path, *mission_path, *check;
+    const char *level;
+    double rotation_rad, displacement_m;
+    bool json;
+    struct forecast_question question;
+    struct lab_file file;
+    struct mission_file mission;
+    struct forecast_checks *checks; /* NULL: none wanted */
+    struct replay *replay;
+};
+
+static bool report_fault(const char *where, const char *what)
+{
+    (void)fprintf(stderr, "tandem: forecast: %s%s%s\n", where, where[0] ? ": " : "", what);
+    return false;
+}
+
+/* ---- the moves of the question ---- */
+
+static enum status read_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct forecast_question *question = context;
+    double size[2];
+    static const char *const names[2] = {"rotation_rad", "displacement_m"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t column = 0;
+        enum status st = csv_require(csv, names[i], &column, err);
+        st = st == STATUS_OK ? csv_number(csv, column, &size[i], err) : st;
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    return forecast_question_add(question, size[0], size[1])
+               ? STATUS_OK
+               : csv_error(csv, 0, err, FAULT_OUT_OF_RANGE, "more than 256 moves");
+}
+
+static bool read_table(struct forecast_run *run)
+{
+    struct err err = {0};
+    const struct csv_source source = {.path = run->moves_path};
+    const struct csv_lines lines = {.row = read_row, .context = &run->question};
+    if (csv_file_read(&source, &lines, NULL, &err) != STATUS_OK) {
+        csv_file_complain(&err);
+        return report_fault("--moves",
+                            "a table with the columns rotation_rad and displacement_m "
+                            "and 1 to 256 moves is wanted");
+    }
+    return run->question.count > 0 || report_fault(run->moves_path, "it has no moves");
+}
+
+/* The mission's own machines command a robot that obeys exactly. */
+struct walk {
+    struct mission mission;
+    struct forecast_question *question;
+    bool open, full;
+    double pose[3];
+};
+
+static void follow_command(void *context, const struct mission_effect *effect)
+{
+    struct walk *walk = context;
+    const struct event_command *c = &effect->command;
+    if (effect->kind != MISSION_COMMAND) {
+        return;
+    }
+    walk->open = true;
+    if (pair_forecast_sizes(c->rotation_rad, c->displacement_m)) {
+        walk->full = !forecast_question_add(walk->question, c->rotation_rad, c->displacement_m);
+    }
+    walk->pose[2] += c->rotation_rad;
+    walk->pose[0] += c->displacement_m * cos(walk->pose[2]);
+    walk->pose[1] += c->displacement_m * sin(walk->pose[2]);
+}
+
+static void add_value(struct event_reply *reply, const char *name, double number)
+{
+    struct event_value *value = &reply->values[reply->value_count++];
+    (void)snprintf(value->name, sizeof value->name, "%s", name);
+    value->kind = VALUE_NUMBER;
+    value->number = number;
+}
+
+static void walk_mission(const struct mission_plan *plan, struct walk *walk)
+{
+    mission_init(&walk->mission, plan, "forecast", 0);
+    memcpy(walk->pose, plan->start, sizeof walk->pose);
+    mission_start(&walk->mission, 0, follow_command, walk);
+    while (walk->open && !walk->full) {
+        struct event_reply reply = {.status = REPLY_DONE};
+        add_value(&reply, "x_m", walk->pose[0]);
+        add_value(&reply, "y_m", walk->pose[1]);
+        add_value(&reply, "psi_rad", walk->pose[2]);
+        memcpy(reply.id, walk->mission.id, sizeof reply.id);
+        walk->open = false;
+        mission_reply(&walk->mission, &reply, 0, follow_command, walk);
+    }
+}
+
+static bool read_mission(struct forecast_run *run)
+{
+    struct err_list errors = {0};
+    struct walk *walk = calloc(1, sizeof *walk);
+    if (!walk) {
+        return report_fault("", "not enough memory");
+    }
+    bool fine =
+        option_file_load(&mission_file, run->mission_path, &run->mission, &errors) == STATUS_OK;
+    err_list_print(&errors, stderr);
+    for (size_t i = 0; fine && i < run->mission.plan.step_count; i++) {
+        fine = run->mission.plan.steps[i].kind == L2_STEP_PATH ||
+               report_fault(run->mission_path,
+                            "only path_m: the legs of goal_m and sweep are not known before");
+    }
+    if (fine) {
+        walk->question = &run->question;
+        walk_mission(&run->mission.plan, walk);
+        fine = walk->full
+                   ? report_fault(run->mission_path, "more than 256 moves")
+                   : run->question.count > 0 || report_fault(run->mission_path, "no moves");
+    }
+    free(walk);
+    return fine;
+}
+
+static bool read_question(struct forecast_run *run)
+{
+    const bool move = isfinite(run->rotation_rad) || isfinite(run->displacement_m);
+    const int sources = move + (run->moves_path != NULL) + (run->mission_path != NULL);
+    const bool bounds = !isnan(run->question.bound_s) || !isnan(run->question.total_s);
+    const size_t level = names_value(&forecast_level_names, run->level);
+    if (level >= FORECAST_LEVELS) {
+        return report_fault("--level", "0.8, 0.9 or 0.95");
+    }
+    run->question.level = (enum forecast_level)level;
+    if (sources > 1 || (run->check && (sources > 0 || bounds))) {
+        return report_fault("", "one of --rotation and --displacement, --moves, --mission and "
+                                "--check is wanted");
+    }
+    if (bounds && sources == 0) {
+        return report_fault("", "--bound and --total need moves");
+    }
+    if (run->moves_path) {
+        return read_table(run);
+    }
+    if (run->mission_path) {
+        return read_mission(run);
+    }
+    return !move || forecast_question_add(
+                        &run->question, isfinite(run->rotation_rad) ? run->rotation_rad : 0.0,
+                        isfinite(run->displacement_m) ? run->displacement_m : 0.0);
+}
+
+static bool begin_checks(struct forecast_run *run)
+{
+    unsigned counts[FORECAST_CHECK_COUNTS];
+    size_t n = 0;
+    const char *at = run->check;
+    while (at && *at) {
+        char *end = NULL;
+        const unsigned long count = strtoul(at, &end, 10);
+        if (end == at || count < 1 || count > FORECAST_SUM_MAX || n == FORECAST_CHECK_COUNTS ||
+            (*end != '\0' && *end != ',')) {
+            return report_fault("--check", "up to 8 counts from 1 to 256, as 1,8");
+        }
+        counts[n++] = (unsigned)count;
+        at = *end == ',' ? end + 1 : end;
+    }
+    if (run->check && n == 0) {
+        return report_fault("--check", "up to 8 counts from 1 to 256, as 1,8");
+    }
+    if (n > 0) {
+        run->checks = forecast_checks_create(run->file.pairs, run->file.pair_count, counts, n,
+                                             run->question.level);
+    }
+    return n == 0 || run->checks || report_fault("", "not enough memory");
+}
+
+/* ---- the replay ---- */
+
+static void receive_effect(void *context, const struct effect *effect)
+{
+    struct forecast_run *run = context;
+    if (run->checks) {
+        forecast_checks_receive(run->checks, run->replay->lab, effect);
+    }
+}
+
+static bool replay_lines(struct replay *replay, struct journal_reader *reader)
+{
+    struct journal_line line;
+    bool whole = true;
+    for (;;) {
+        struct err err = {0};
+        const enum status st = journal_reader_next(reader, &line, &err);
+        if (st == STATUS_E_EMPTY) {
+            break;
+        }
+        if (st != STATUS_OK) {
+            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            whole = false;
+        } else if (replay_line(replay, &line, &err) == STATUS_E_RANGE) {
+            (void)fprintf(stderr, "tandem: %s:%llu: %s\n", line.path,
+                          (unsigned long long)line.number, err.text);
+            whole = false;
+        }
+    }
+    replay_end(replay);
+    return whole;
+}
+
+static bool is_table(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+}
+
+static bool read_recording(struct forecast_run *run, char **paths, size_t count)
+{
+    struct err err = {0};
+    struct journal_reader *reader = NULL;
+    if (count == 1 && is_table(paths[0])) {
+        struct replay_moves moves = {.source = {.path = paths[0]},
+                                     .pair = run->pair ? run->pair : ""};
+        const enum status st = replay_moves(run->replay, &run->file, &moves, &err);
+        if (st != STATUS_OK) {
+            csv_file_complain(&err);
+        }
+        replay_end(run->replay);
+        return st == STATUS_OK;
+    }
+    bool whole = journal_reader_open_files((const char *const *)paths, count, &reader, &err) ==
+                 STATUS_OK;
+    whole = whole && replay_lines(run->replay, reader);
+    whole = whole && replay_judge(run->replay, paths[0], &err) == STATUS_OK;
+    if (err.text[0]) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    }
+    journal_reader_close(reader);
+    return whole;
+}
+
+/* ---- answers ---- */
+
+static bool is_asked(const struct forecast_run *run, size_t i)
+{
+    return !run->pair || strcmp(run->file.pairs[i].id, run->pair) == 0;
+}
+
+static void write_answer(const struct forecast_run *run, struct json_writer *w, size_t i)
+{
+    const struct pair_params *p = &run->file.pairs[i];
+    const struct pair *pair = lab_pair(run->replay->lab, i);
+    if (run->checks) {
+        forecast_checks_write(w, p->id, run->checks, i);
+    } else if (run->question.count == 0) {
+        forecast_report_state(w, p->id, pair, p);
+    } else if (run->moves_path || run->mission_path || !isnan(run->question.bound_s) ||
+               !isnan(run->question.total_s)) {
+        forecast_report_sum(w, p->id, pair, p, &run->question);
+    } else {
+        forecast_report_move(w, p->id, pair, p, &run->question);
+    }
+}
+
+static void write_document(const struct forecast_run *run)
+{
+    char buffer[4096];
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, stdout);
+    json_write_object(&w, NULL);
+    json_write_object(&w, "pairs");
+    for (size_t i = 0; i < run->file.pair_count; i++) {
+        if (is_asked(run, i)) {
+            write_answer(run, &w, i);
+        }
+    }
+    json_write_close(&w);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)putchar('\n');
+}
+
+static void print_checks(const struct forecast_run *run, size_t pair)
+{
+    for (size_t i = 0; i < forecast_checks_counts(run->checks); i++) {
+        for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+            const struct forecast_held row = forecast_checks_summary(run->checks, pair, i, q);
+            if (row.of > 0) {
+                (void)printf("  %3u moves, %-11s %zu of %zu held (%.3f), median half width "
+                             "%.3g s; %zu left out\n",
+                             row.count, forecast_quantity_name(q), row.held, row.of,
+                             (double)row.held / (double)row.of, row.median_half_s,
+                             row.left_out);
+            }
+        }
+    }
+}
+
+/* Prints the intervals of the moves together; one move has its own. */
+static void print_moves(const struct forecast_run *run, const struct pair *pair,
+                        const struct pair_params *p)
+{
+    const struct forecast_question *question = &run->question;
+    struct forecast_move moves[PAIR_WINDOW_MAX];
+    const struct forecast_past past = {&pair->forecast, moves,
+                                       pair_forecast_moves(pair, p, moves)};
+    struct forecast_made made = {0};
+    char why[192];
+    forecast_predict(&pair->forecast, question->moves[0].turn, question->moves[0].drive, ~0U,
+                     &made, NULL);
+    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+        const struct forecast_interval one = forecast_interval(&made, q, question->level);
+        const struct forecast_sum sum =
+            forecast_sum(&past, question->moves, question->count, q, question->level);
+        const bool many = question->count > 1;
+        (void)printf("  %-11s %8.3f s, %g %% within %.3f .. %.3f s\n",
+                     forecast_quantity_name(q), sum.expected_s,
+                     100.0 * forecast_level_value(question->level),
+                     many ? sum.expected_s - sum.half_s : one.low_s,
+                     many ? sum.expected_s + sum.half_s : one.high_s);
+    }
+    if (!isnan(question->bound_s) || !isnan(question->total_s)) {
+        const struct forecast_trust trust =
+            forecast_trust(&past, question->moves, question->count, question->bound_s,
+                           question->total_s, question->level);
+        forecast_report_why(&past, question, &trust, why, sizeof why);
+        (void)printf("  %s: %s\n", forecast_answer_name(trust.answer), why);
+    }
+}
+
+static void print_state(const struct forecast *f)
+{
+    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+        (void)printf("  %-11s %u of the last %u intervals at 95 %% held\n",
+                     forecast_quantity_name(q), forecast_held(f, q), f->judged[q]);
+    }
+}
+
+/* Prints a pair's answer for people. */
+static void print_answer(const struct forecast_run *run, size_t i)
+{
+    const struct pair_params *p = &run->file.pairs[i];
+    (void)printf("%s\n", p->id);
+    if (run->checks) {
+        print_checks(run, i);
+    } else if (run->question.count > 0) {
+        print_moves(run, lab_pair(run->replay->lab, i), p);
+    } else {
+        print_state(&lab_pair(run->replay->lab, i)->forecast);
+    }
+}
+
+static int run_forecast(struct forecast_run *run, char **paths)
+{
+    const struct effects effects = {receive_effect, run};
+    size_t count = 0;
+    while (paths[count]) {
+        count++;
+    }
+    if (replay_create(&run->file, &effects, &run->replay) != STATUS_OK) {
+        (void)report_fault("", "not enough memory");
+        return EXIT_FAILED;
+    }
+    bool whole = read_recording(run, paths, count);
+    if (run->json) {
+        write_document(run);
+    }
+    for (size_t i = 0; i < run->file.pair_count && !run->json; i++) {
+        if (is_asked(run, i)) {
+            print_answer(run, i);
+        }
+    }
+    whole = whole && fflush(stdout) == 0;
+    if (run->checks && !forecast_checks_whole(run->checks)) {
+        whole = report_fault("", "not enough memory");
+    }
+    return whole ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* Are the pair and the moves those of the lab? */
+static bool check_pairs(const struct forecast_run *run)
+{
+    bool found = false;
+    for (size_t i = 0; i < run->file.pair_count; i++) {
+        for (size_t k = 0; is_asked(run, i) && k < run->question.count; k++) {
+            const struct forecast_move *move = &run->question.moves[k];
+            const char *fault =
+                forecast_question_fault(&run->file.pairs[i], move->turn, move->drive);
+            if (fault) {
+                return report_fault(run->file.pairs[i].id, fault);
+            }
+        }
+        found = found || is_asked(run, i);
+    }
+    return found || report_fault("--pair", "the lab has no such pair");
+}
+
+static int parse_options(int argc, char **argv, struct forecast_run *run)
+{
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &run->lab_path, 0, 0, "LAB.yaml", "the lab file (needed)"},
+        {"pair", 0, ARGUMENT_TEXT, &run->pair, 0, 0, "ID", "this pair only"},
+        {"rotation", 0, ARGUMENT_REAL, &run->rotation_rad, -1e6, 1e6, "RAD", "the turn of a move"},
+        {"displacement", 0, ARGUMENT_REAL, &run->displacement_m, -1e9, 1e9, "M", "the drive of a move"},
+        {"moves", 0, ARGUMENT_TEXT, &run->moves_path, 0, 0, "FILE.csv",
+         "moves, with the columns rotation_rad and displacement_m"},
+        {"mission", 0, ARGUMENT_TEXT, &run->mission_path, 0, 0, "FILE.yaml", "moves of a mission of paths"},
+        {"bound", 0, ARGUMENT_REAL, &run->question.bound_s, 1e-6, 1e9, "S",
+         "may the twin be trusted: is each lag within +-S?"},
+        {"total", 0, ARGUMENT_REAL, &run->question.total_s, 1e-6, 1e9, "S", "the same for the sum of the lags"},
+        {"level", 0, ARGUMENT_TEXT, &run->level, 0, 0, "0.8|0.9|0.95", "level of the intervals (0.95)"},
+        {"check", 0, ARGUMENT_TEXT, &run->check, 0, 0, "COUNT,...", "how many forecasts of so many moves held"},
+        {"json", 0, ARGUMENT_FLAG, &run->json, 0, 0, NULL, "one JSON document"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "forecast",
+        .operands = "JOURNAL...",
+        .description =
+            "  Replays a recording, then predicts how long moves take from its end on: real "
+            "lap,\n"
+            "  virtual lap and lag, each with an interval that held lately. Without moves it\n"
+            "  prints the state of the forecasts. With --bound or --total it says whether the\n"
+            "  twin may be trusted for the moves: yes, no or not known, and why.\n"
+            "\n"
+            "  --check predicts the next COUNT moves before each move of the recording, and\n"
+            "  compares with what came. Its coverage is the measure of all other answers.\n",
+        .examples =
+            "  tandem forecast -c lab.yaml --rotation 1.57 --displacement 0.3 journal/\n"
+            "  tandem forecast -c lab.yaml --moves moves.csv --bound 0.05 journal/\n"
+            "  tandem forecast -c lab.yaml --check 1,8 journal/\n",
+        .exit_status = "a file cannot be read",
+        .rows = rows,
+        .row_count = sizeof rows / sizeof rows[0]};
+    return arguments_parse(&arguments, argc, argv);
+}
+
+int command_forecast(int argc, char **argv)
+{
+    struct forecast_run *run = calloc(1, sizeof *run);
+    if (!run) {
+        (void)report_fault("", "not enough memory");
+        return EXIT_FAILED;
+    }
+    forecast_question_start(&run->question);
+    run->level = "0.95";
+    run->rotation_rad = run->displacement_m = (double)NAN;
+    int exit_status = parse_options(argc, argv, run);
+    if (exit_status == ARGUMENTS_PARSED) {
+        exit_status = EXIT_USAGE;
+        if (!argv[1]) {
+            (void)report_fault("", "no JOURNAL is given");
+        } else if (lab_argument_load("forecast", run->lab_path, &run->file)) {
+            if (read_question(run) && check_pairs(run) && begin_checks(run)) {
+                exit_status = run_forecast(run, argv + 1);
+            }
+            forecast_checks_destroy(run->checks);
+            replay_destroy(run->replay);
+            lab_file_free(&run->file);
+        }
+    }
+    free(run);
+    return exit_status;
+}
