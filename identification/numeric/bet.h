@@ -40,7 +40,7 @@ void bet_start(struct bet *bet, double margin, double clip, int side, bool seria
 double bet_add(struct bet *bet, double x, struct bet_unit *unit);
 double bet_log_e(const struct bet *bet);
 
-/* The same on a rise above the margin, which also starts anew every BET_RESTART units: it finds
+/* The same on a rise above the margin, which also starts again every BET_RESTART units: it finds
  * what gets worse later. late[bet_late_max(n)] belongs to the caller. */
 struct bet_fail {
     struct bet first;

@@ -84,7 +84,7 @@ static int compare_matches(const void *a, const void *b)
     return x->a < y->a ? -1 : x->a > y->a;
 }
 
-/* What two sorted lists have in common. */
+/* Two sorted lists, to find what both have. */
 struct common {
     const struct recorded_pair *a, *b;
     compare_commands *compare;

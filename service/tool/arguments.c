@@ -62,8 +62,9 @@ static void print_help(const struct arguments *a)
     if (a->examples) {
         (void)printf("\nEXAMPLES\n%s", a->examples);
     }
-    (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage%s%s\n", a->exit_status,
-                 a->exit_as_asked ? ", 3 " : "", a->exit_as_asked ? a->exit_as_asked : "");
+    (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage%s%s%s%s\n", a->exit_status,
+                 a->exit_as_asked ? ", 3 " : "", a->exit_as_asked ? a->exit_as_asked : "",
+                 a->exit_undecided ? ", 4 " : "", a->exit_undecided ? a->exit_undecided : "");
 }
 
 static void (*help)(const struct arguments *a) = print_help;

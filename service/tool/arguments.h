@@ -53,13 +53,14 @@ struct argument_words {
 };
 
 struct arguments {
-    const char *command;       /* "robot"; its purpose is in commands.def, or here: */
-    const char *purpose;       /* purpose of "team simulate"; NULL */
-    const char *operands;      /* "FILE...", "[NAME]..." if optional, or "" */
-    const char *description;   /* in the man page; lines end with '\n' */
-    const char *examples;      /* or NULL */
-    const char *exit_status;   /* meaning of status 1 */
-    const char *exit_as_asked; /* meaning of status 3, or NULL */
+    const char *command;        /* "robot"; its purpose is in commands.def, or here: */
+    const char *purpose;        /* purpose of "team simulate"; NULL */
+    const char *operands;       /* "FILE...", "[NAME]..." if optional, or "" */
+    const char *description;    /* in the man page; lines end with '\n' */
+    const char *examples;       /* or NULL */
+    const char *exit_status;    /* meaning of status 1 */
+    const char *exit_as_asked;  /* meaning of status 3, or NULL */
+    const char *exit_undecided; /* meaning of status 4, or NULL */
     const struct argument *rows;
     size_t row_count;
     const struct argument_group *more; /* NULL: none */

@@ -8,7 +8,7 @@
 #ifndef SERVICE_TOOL_COMMANDS_H
 #define SERVICE_TOOL_COMMANDS_H
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_AS_ASKED = 3 };
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_AS_ASKED = 3, EXIT_UNDECIDED = 4 };
 
 #define COMMAND_AS(function, name, purpose) int command_##function(int argc, char **argv);
 #include "service/tool/commands.def"

@@ -15,6 +15,8 @@
 #include "identification/travel/travel_fit.h"
 #include "logger/codec/sparkplug.h"
 #include "logger/message/bar.h"
+#include "service/compare/condition.h"
+#include "service/compare/gate.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
 #include "service/job/worker.h"
@@ -54,10 +56,16 @@ static const struct {
     TABLE(alarm_code_names),
     TABLE(alarm_filter_names),
     TABLE(alarm_type_names),
+    TABLE(alignment_rule_names),
     TABLE(bar_kind_names),
     TABLE(arm_shown_names),
     TABLE(clock_map_state_names),
+    TABLE(compared_time_names),
+    TABLE(condition_result_names),
     TABLE(connection_state_names),
+    TABLE(gate_metric_names),
+    TABLE(gate_outcome_names),
+    TABLE(shift_method_names),
     TABLE(team_live_grant_names),
     TABLE(team_op_names),
     TABLE(drawing_kind_names),
