@@ -47,6 +47,8 @@ LEVEL = 1e-4
 # `tandem selftest`, with the recordings of each scenario; other studies are tests/stat/test_<study>.c, with
 # TANDEM_RUNS.
 STUDIES = {
+    "compare": (2000, 200),
+    "gate": (1000, 60),
     "clock_accuracy": (1, 1),  # 100 or 200 robots a row, whatever the number of draws
     "team_live_coverage": (400, 20),
     "diffdrive": (1000, 100),
