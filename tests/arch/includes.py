@@ -126,7 +126,7 @@ KNOTS = {
     "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters pair_version",
                   "the state of one pair"),
     "twin/sim/robot": ("arm6 arm6_tasks diffdrive diffdrive_control diffdrive_main diffdrive_plant diffdrive_user "
-                       "kinematic robot robot_kinds vessel", "a table of kinds and its rows"),
+                       "kinematic position_servo robot robot_kinds vessel", "a table of kinds and its rows"),
     "twin/team/live": ("team_live team_live_command team_live_request", "the state of one team at work"),
     "twin/team/step": ("team team_activity team_deadlock team_events team_grants team_jobs team_meetings team_revoked "
                        "team_steps", "the state of one team"),

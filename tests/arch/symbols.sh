@@ -16,7 +16,7 @@ nm --undefined-only --format=posix $core | awk '$2 == "U" { print $1 }' | sort -
 ok='gsl_.*|cblas_.*|__assert_fail|mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp|chr|rchr|cspn|spn|str|ncpy|tod|pbrk)'
 ok="$ok|qsort|bsearch|v?snprintf|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__(asan|ubsan|tsan)_.*"
 ok="$ok|__(mem(cpy|move|set)|strncpy|v?snprintf)_chk" # imports of a fortified build
-ok="$ok|__udivti3" # the compiler's division of 128 bits
+ok="$ok|__udivti3|__popcountdi2" # of the compiler: division of 128 bits, counting of bits
 ok="$ok|nanf?|exp|expm1|exp2|log|log1p|log2|log10|sqrt|cbrt|pow|sin|cos|sincos|tan|asin|acos|atan|atan2|sinh|cosh|tanh"
 ok="$ok|hypot|fmod|remainder|fabs|floor|ceil|trunc|round|l?lround|nearbyint|rint|l?lrint|frexp|ilogb|ldexp|copysign|fmax|fmin|erfc?"
 bad=$(comm -23 "$dir/used" "$dir/own" | grep -vxE "$ok" || true)

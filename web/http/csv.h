@@ -14,7 +14,7 @@
 
 #define CSV_MEDIA_TYPE "text/csv; charset=utf-8; header=present"
 
-enum { CSV_ROW_CELLS_MAX = 48 };
+enum { CSV_ROW_CELLS_MAX = 64 };
 
 /* Write the header line; names[count], count <= CSV_ROW_CELLS_MAX. */
 void csv_header(struct body *out, const char *const *names, size_t count);
