@@ -3,7 +3,8 @@
 # cuts the daemon's link under load (flaps.py). Run it by hand: it fetches sources and takes minutes.
 #
 #   tests/faults/dependencies.sh                     AddressSanitizer, 200 cuts
-#   tests/faults/dependencies.sh address --cuts 5000 the long form: 45 minutes
+#   tests/faults/dependencies.sh address --cuts 510 --runs 10 --after 0.5 --rate 2300
+#                                                    the long form: an hour, 2300 messages/s on a quiet machine
 #   tests/faults/dependencies.sh thread              ThreadSanitizer, with the program of the preset tsan
 #
 # Environment: TANDEM, another program; DEPENDENCIES, the libraries ("paho.mqtt.c libmicrohttpd sqlite3"); CACHE, the

@@ -202,6 +202,7 @@ def play(options, seed):
         began, found = time.monotonic(), {"seed": seed, "commit": options.commit}
         found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, seed, done)
         found["seconds"] = round(time.monotonic() - began)
+        found["received_hz"] = round(3 * rig.entries_made() / (time.monotonic() - began))
         stop.set()
         sent, names = acknowledged.get(timeout=limit_s(180))
         publisher.join()
@@ -271,6 +272,7 @@ def main():
                                     stdout=subprocess.PIPE).stdout.strip()
     found = list(play_runs(options))
     total = {name: sum(row.get(name, 0) for row in found) for name in SUMS}
+    total["received_hz"] = round(sum(row.get("received_hz", 0) for row in found) / len(found))
     print(json.dumps({"runs": len(found), **total}), flush=True)
     bad = [what for what in BAD if total[what]]
     if not total["cuts"] or total["broken_writes"] < options.broken_writes or not total["acknowledged"]:
