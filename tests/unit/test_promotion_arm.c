@@ -49,7 +49,7 @@ static double lap_of(const double p[PROFILE_P], const struct arm_move *move)
 {
     const size_t c = PROFILE_TERMS * (size_t)(move->path != ARM_JOINT_PATH);
     return p[c + PROFILE_T0] +
-           profile_duration_s(move->speed * p[c + PROFILE_SPEED],
+           profile_duration_s(move->speed_limit * p[c + PROFILE_SPEED],
                               move->acceleration * p[c + PROFILE_ACCELERATION]);
 }
 

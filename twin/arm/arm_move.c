@@ -63,6 +63,7 @@ double arm_duration_s(double size, double v, double a)
 
 static void set_profile(struct arm_move *m, double v, double a)
 {
+    m->speed_limit = v;
     m->speed = fmin(v, sqrt(a));
     m->acceleration = a;
     m->duration_s = arm_duration_s(1.0, v, a);
@@ -292,9 +293,8 @@ static struct arm_fault time_path(const struct arm_rates *rates,
                                   struct arm_move *m)
 {
     const double a = fmin(rates->a_mps2 / m->length_m, rates->a_radps2 / m->angle_rad);
-    const double v =
-        fmin(sqrt(a), fmin(rates->v_mps / m->length_m, rates->v_radps / m->angle_rad));
-    m->stretch = fmax(1.0, effort * v);
+    const double v = fmin(rates->v_mps / m->length_m, rates->v_radps / m->angle_rad);
+    m->stretch = fmax(1.0, effort * fmin(v, sqrt(a)));
     if (m->stretch > STRETCH_MAX) {
         return refuse_move(ARM_AT_SINGULARITY, (double)NAN);
     }
@@ -307,7 +307,7 @@ static struct arm_fault time_path(const struct arm_rates *rates,
         if (slower < 1.0 - ROUNDING) {
             return refuse_move(ARM_TOO_FAST, (double)NAN);
         }
-        set_profile(m, m->speed / slower, m->acceleration / (slower * slower));
+        set_profile(m, m->speed_limit / slower, m->acceleration / (slower * slower));
     }
     return accepted;
 }

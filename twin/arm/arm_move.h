@@ -68,6 +68,7 @@ struct arm_move {
     double centre_m[3], out_m[3], aside_m[3]; /* of an arc: centre, and two of its radii */
     double sweep_rad;
     double speed, acceleration; /* of the share, 1/s and 1/s^2 */
+    double speed_limit;         /* 1/s, speed on a path long enough to reach it */
     double duration_s;
     double length_m, angle_rad; /* of the tool's path; 0 for a joint path */
     double size_rad;            /* largest turn of a joint between both ends */

@@ -104,7 +104,7 @@ static void apply_plan(const struct arm_geometry *geometry, const struct event_a
     track->line = move->path == ARM_LINE && move->length_m > NO_MOVE;
     track->kind = joints ? PROFILE_JOINTS : PROFILE_LINES;
     track->timed = is_present(c, EVENT_ARM_TIME_S) && c->time_s > 0.0;
-    track->speed = move->speed;
+    track->speed = move->speed_limit;
     track->acceleration = move->acceleration;
     memcpy(track->to_m, to.at_m, sizeof track->to_m);
     if (!(fabs(slot->rotation_rad) > 0.0) && !(fabs(slot->displacement_m) > 0.0)) {
