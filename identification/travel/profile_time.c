@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_cblas.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_fit.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -27,6 +29,9 @@ static const double MAD_TO_SD = 1.4826;
 /* Weights and law alternate until no unknown moves by more than STEP_ENOUGH. */
 enum { ROUNDS = 20, STEPS = 30 };
 static const double STEP_ENOUGH = 1e-7;
+/* Laws that are tried, and how far the first and the last lie beyond the moves. */
+enum { KINKS = 40 };
+static const double BEYOND = 1e3;
 
 /* The moves of one class, and memory for their fit. */
 struct room {
@@ -134,12 +139,84 @@ static enum status refine_law(struct room *room, enum travel_method method,
     return st;
 }
 
-/* Refines a start, and keeps the result if most moves are closer to it. */
-static enum status try_start(struct room *room, double q[PROFILE_TERMS],
-                             double best[PROFILE_TERMS], double *scale)
+/* Computes the residual of each move; returns their root mean square by degrees of freedom. */
+static double measure_plain(struct room *room, const double q[PROFILE_TERMS])
 {
-    const enum status st = refine_law(room, TRAVEL_TUKEY, q);
-    const double here = st == STATUS_OK ? measure_residuals(room, q) : HUGE_VAL;
+    (void)measure_residuals(room, q);
+    const double freedom = fmax((double)room->n - PROFILE_TERMS, 1.0);
+    return cblas_dnrm2((int)room->n, room->residual, 1) / sqrt(freedom);
+}
+
+/* ---- all accelerations ---- */
+
+/* With k = sv^2 / sa the law is linear in t0 and 1 / sv: lap = t0 + h(k) / sv. So the squares
+ * are known for every k, whatever the search found: few moves may allow laws far apart. */
+struct kink {
+    double k, t0_s, slope; /* slope = 1 / sv */
+    double squares;
+    double var_t0, var_slope; /* over the variance of a lap */
+};
+
+/* Fits t0 and sv at this k, with the present weights. */
+static bool fit_kink(struct room *room, double k, struct kink *out)
+{
+    double covariance = 0.0;
+    for (size_t i = 0; i < room->n; i++) {
+        const struct profile_move *move = &room->moves[i];
+        const double v = move->speed;
+        const double a = move->acceleration;
+        room->x[i] = k * v * v < a ? 1.0 / v + k * v / a : 2.0 * sqrt(k / a);
+        room->y[i] = move->lap_s;
+    }
+    out->k = k;
+    return gsl_fit_wlinear(room->x, 1, room->weight, 1, room->y, 1, room->n, &out->t0_s,
+                           &out->slope, &out->var_t0, &covariance, &out->var_slope,
+                           &out->squares) == GSL_SUCCESS &&
+           out->slope > 0.0 && isfinite(out->var_slope);
+}
+
+/* The i-th k: at the first all moves reach full speed, at the last none does. */
+static double choose_kink(const struct room *room, size_t i)
+{
+    double least = HUGE_VAL;
+    double most = 0.0;
+    for (size_t m = 0; m < room->n; m++) {
+        const double v = room->moves[m].speed;
+        least = fmin(least, room->moves[m].acceleration / (v * v));
+        most = fmax(most, room->moves[m].acceleration / (v * v));
+    }
+    return i == 0           ? least / BEYOND
+           : i == KINKS - 1 ? most * BEYOND
+                            : least * pow(most / least, (double)(i - 1) / (KINKS - 3));
+}
+
+/* Replaces q by the law of least squares among them; false: there is none. */
+static bool find_kink(struct room *room, double q[PROFILE_TERMS])
+{
+    struct kink best = {.squares = HUGE_VAL};
+    struct kink kink;
+    set_weights(room, TRAVEL_OLS, 1.0);
+    for (size_t i = 0; i < KINKS; i++) {
+        if (fit_kink(room, choose_kink(room, i), &kink) && kink.squares < best.squares) {
+            best = kink;
+        }
+    }
+    if (isfinite(best.squares)) {
+        q[PROFILE_T0] = best.t0_s;
+        q[PROFILE_SPEED] = -log(best.slope);
+        q[PROFILE_ACCELERATION] = 2.0 * q[PROFILE_SPEED] - log(best.k);
+    }
+    return isfinite(best.squares);
+}
+
+/* Refines a start, and keeps the result if the moves, or most of them, are closer to it. */
+static enum status try_start(struct room *room, enum travel_method method,
+                             double q[PROFILE_TERMS], double best[PROFILE_TERMS], double *scale)
+{
+    const enum status st = refine_law(room, method, q);
+    const double here = st != STATUS_OK        ? HUGE_VAL
+                        : method == TRAVEL_OLS ? measure_plain(room, q)
+                                               : measure_residuals(room, q);
     /* A law that is only as good, with an acceleration that no move shows, is not better. */
     if (here < 0.999 * *scale) {
         *scale = here;
@@ -150,7 +227,8 @@ static enum status try_start(struct room *room, double q[PROFILE_TERMS],
 
 /* Starts: the linear robust fit lap = t0 + c T, of a robot whose speeds are c times and
  * accelerations c^2 times lower; then with other accelerations. */
-static enum status start_law(struct room *room, double best[PROFILE_TERMS])
+static enum status start_law(struct room *room, enum travel_method method,
+                             double best[PROFILE_TERMS])
 {
     static const double accelerations[] = {0.0, -1.2, 1.2};
     const struct robust_ls_problem linear = {
@@ -179,7 +257,11 @@ static enum status start_law(struct room *room, double best[PROFILE_TERMS])
     for (size_t s = 0; s < COUNT(accelerations) && st == STATUS_OK; s++) {
         double q[PROFILE_TERMS] = {t0_s, -log(c), -2.0 * log(c) + accelerations[s]};
         q[PROFILE_T0] += c * mean_speed_s * (1.0 - exp(-accelerations[s]));
-        st = try_start(room, q, best, &scale);
+        st = try_start(room, method, q, best, &scale);
+    }
+    double q[PROFILE_TERMS];
+    if (st == STATUS_OK && method == TRAVEL_OLS && find_kink(room, q)) {
+        st = try_start(room, method, q, best, &scale);
     }
     return st;
 }
@@ -261,18 +343,36 @@ static size_t count_beyond(const double *residual, size_t n, double limit)
     return count;
 }
 
-/* Fits robustly. AUTO then uses plain least squares if there are no outliers. */
+/* Does AUTO use the robust law, as for other moves (travel_time.c)? Residuals of plain least
+ * squares lie far out, or most moves keep far closer to the robust law. Of few moves that
+ * rejects some that chance put aside, and its errors are too small. */
+static bool is_robust_better(struct room *room, const double plain[PROFILE_TERMS],
+                             const double robust[PROFILE_TERMS])
+{
+    const double closer_s = measure_residuals(room, robust);
+    const double plain_s = measure_plain(room, plain);
+    const double scale = measure_residuals(room, plain);
+    return count_beyond(room->residual, room->n, FAR_MEDIANS * scale) > 0 ||
+           closer_s < CLOSER_RATIO * plain_s;
+}
+
+/* Fits by the method; AUTO uses plain least squares unless the robust law is better. */
 static enum status fit_class(struct room *room, enum travel_method method,
                              struct profile_law *law, enum travel_method *used)
 {
-    enum status st = start_law(room, law->q);
-    enum travel_method by = method == TRAVEL_AUTO ? TRAVEL_TUKEY : method;
-    if (st == STATUS_OK && method == TRAVEL_AUTO) {
-        const double scale = measure_residuals(room, law->q);
-        by = count_beyond(room->residual, room->n, WILD_SD * scale) == 0 ? TRAVEL_OLS
-                                                                         : TRAVEL_TUKEY;
+    enum travel_method by = method == TRAVEL_AUTO ? TRAVEL_OLS : method;
+    double robust[PROFILE_TERMS];
+    enum status st = start_law(room, by == TRAVEL_OLS ? by : TRAVEL_TUKEY, law->q);
+    if (st == STATUS_OK && by == TRAVEL_HUBER) {
+        st = refine_law(room, by, law->q);
     }
-    st = st == STATUS_OK ? refine_law(room, by, law->q) : st;
+    if (st == STATUS_OK && method == TRAVEL_AUTO && room->n >= PROFILE_TERMS + ROBUST_DOF_MIN) {
+        st = start_law(room, TRAVEL_TUKEY, robust);
+        if (st == STATUS_OK && is_robust_better(room, law->q, robust)) {
+            by = TRAVEL_TUKEY;
+            memcpy(law->q, robust, sizeof robust);
+        }
+    }
     st = st == STATUS_OK ? linearise_law(room, by, law) : st;
     if (st == STATUS_OK) {
         law->n = room->n;
@@ -283,13 +383,66 @@ static enum status fit_class(struct room *room, enum travel_method method,
     return st;
 }
 
+/* The values of each term in all laws that the moves do not exclude. */
+struct range {
+    double lo[PROFILE_TERMS], hi[PROFILE_TERMS];
+};
+
+static void extend_range(struct range *range, size_t j, double lo, double hi)
+{
+    range->lo[j] = fmin(range->lo[j], lo);
+    range->hi[j] = fmax(range->hi[j], hi);
+}
+
+/* Adds the laws at this k whose squares are below the limit. Beyond the first and the last k a
+ * term has no bound. */
+static void add_kink(const struct kink *kink, double limit, size_t i, struct range *range)
+{
+    const double more = sqrt(fmax(limit - kink->squares, 0.0));
+    const double t0_s = more * sqrt(kink->var_t0);
+    const double slope = more * sqrt(kink->var_slope);
+    const double slowest = 1.0 / (kink->slope + slope);
+    const double fastest = kink->slope > slope ? 1.0 / (kink->slope - slope) : HUGE_VAL;
+    if (!(kink->squares <= limit)) {
+        return;
+    }
+    extend_range(range, PROFILE_T0, i == 0 ? -HUGE_VAL : kink->t0_s - t0_s, kink->t0_s + t0_s);
+    extend_range(range, PROFILE_SPEED, slowest, i == KINKS - 1 ? HUGE_VAL : fastest);
+    extend_range(range, PROFILE_ACCELERATION, slowest * slowest / kink->k,
+                 i == 0 ? HUGE_VAL : fastest * fastest / kink->k);
+}
+
+static struct range find_range(struct room *room, const struct profile_law *law)
+{
+    struct range range;
+    struct kink kink;
+    double squares = 0.0;
+    const double reach = estimate_reach((double)law->freedom);
+    (void)measure_residuals(room, law->q);
+    for (size_t i = 0; i < room->n; i++) {
+        squares += room->weight[i] * room->residual[i] * room->residual[i];
+    }
+    for (size_t j = 0; j < PROFILE_TERMS; j++) {
+        range.lo[j] = HUGE_VAL;
+        range.hi[j] = -HUGE_VAL;
+    }
+    const double limit = squares * (1.0 + reach * reach / (double)law->freedom);
+    for (size_t i = 0; i < KINKS; i++) {
+        if (fit_kink(room, choose_kink(room, i), &kink)) {
+            add_kink(&kink, limit, i, &range);
+        }
+    }
+    return range;
+}
+
 /* Ratios use their logarithms, so that no interval reaches below zero. */
-static void set_terms(enum profile_class kind, const struct profile_law *law,
+static void set_terms(struct room *room, enum profile_class kind, const struct profile_law *law,
                       struct profile_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const size_t at = (size_t)kind * PROFILE_TERMS;
     const double reach = estimate_reach((double)law->freedom);
+    const struct range range = find_range(room, law);
     double slope[PROFILE_TERMS];
     for (size_t j = 0; j < PROFILE_TERMS; j++) {
         double unit[PROFILE_TERMS] = {0.0};
@@ -297,14 +450,19 @@ static void set_terms(enum profile_class kind, const struct profile_law *law,
         const double se = robust_ls_se(&law->slopes, unit);
         slope[j] = j == PROFILE_T0 ? 1.0 : exp(law->q[j]);
         e->identifiable[at + j] = robust_ls_estimable(&law->slopes, unit) &&
-                                  (j == PROFILE_T0 || !(se > log(FACTOR_MAX)));
+                                  (j == PROFILE_T0 || !(se > log(FACTOR_MAX))) &&
+                                  range.lo[j] > -HUGE_VAL && range.hi[j] < HUGE_VAL;
         if (!e->identifiable[at + j]) {
             continue;
         }
         e->value[at + j] = j == PROFILE_T0 ? law->q[j] : slope[j];
         e->se[at + j] = e->se_white[at + j] = slope[j] * se;
-        e->lo[at + j] = j == PROFILE_T0 ? law->q[j] - reach * se : exp(law->q[j] - reach * se);
-        e->hi[at + j] = j == PROFILE_T0 ? law->q[j] + reach * se : exp(law->q[j] + reach * se);
+        const double lo =
+            j == PROFILE_T0 ? law->q[j] - reach * se : exp(law->q[j] - reach * se);
+        const double hi =
+            j == PROFILE_T0 ? law->q[j] + reach * se : exp(law->q[j] + reach * se);
+        e->lo[at + j] = isnan(lo) ? lo : fmin(lo, range.lo[j]);
+        e->hi[at + j] = isnan(hi) ? hi : fmax(hi, range.hi[j]);
     }
     for (size_t j = 0; j < PROFILE_TERMS * PROFILE_TERMS; j++) {
         const size_t r = j / PROFILE_TERMS;
@@ -364,7 +522,7 @@ static enum status fit_classes(const struct profile_move *moves, size_t joints, 
         if (st == STATUS_OK && room.n >= PROFILE_TERMS) {
             st = fit_class(&room, method, law, &out->method);
             if (st == STATUS_OK) {
-                set_terms(k, law, out);
+                set_terms(&room, k, law, out);
             }
         } else {
             law->n = room.n;

@@ -66,9 +66,15 @@ static enum status read_header(void *context, const struct csv *csv, struct err 
     result->stamped = result->at[LAP].column >= 0
                           ? csv_find(csv, real ? "real_motion_s" : "virtual_motion_s")
                           : -1;
+    result->list.stamps = result->list.stamps || result->stamped >= 0;
     return st == STATUS_OK && result->at[LAP].column < 0
                ? find_column(result, columns[LAP].role, true, &result->at[LAP], err)
                : st;
+}
+
+static bool has_motion(const struct result *result)
+{
+    return result->stamped >= 0 && *csv_text(result->csv, (size_t)result->stamped) != '\0';
 }
 
 /* Reads a row's numbers; NaN for an empty cell without a default. */
@@ -78,11 +84,11 @@ static enum status read_numbers(const struct result *result, double value[COLUMN
     enum status st = STATUS_OK;
     for (size_t c = 0; c < COLUMNS && st == STATUS_OK; c++) {
         value[c] = columns[c].usual;
-        const bool stamped = c == LAP && result->stamped >= 0 &&
-                             *csv_text(result->csv, (size_t)result->stamped) != '\0';
-        st = csv_quantity_read(
-            result->csv, stamped ? (struct csv_quantity){result->stamped, 1.0} : result->at[c],
-            &value[c], err);
+        st = csv_quantity_read(result->csv,
+                               c == LAP && has_motion(result)
+                                   ? (struct csv_quantity){result->stamped, 1.0}
+                                   : result->at[c],
+                               &value[c], err);
     }
     return st;
 }
@@ -122,6 +128,7 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
         result->list.skipped += st == STATUS_OK;
         return st;
     }
+    result->list.motions += has_motion(result);
     return move_list_add(&result->list, &move, csv->name, csv->line, err);
 }
 

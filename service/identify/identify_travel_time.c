@@ -27,10 +27,9 @@ struct result {
     enum travel_motion motion; /* kind of motion by the columns so far */
     bool has_motion;           /* a file was read */
     int pair;                  /* column of the pairs; -1: none */
-    size_t motions, laps; /* moves by the kind of their time, if the robot's stamps are there */
-    int stamped;          /* column of motions in our own entries; -1: none */
-    int op, status;       /* operation and final status on this side, in our own entries */
-    const struct csv *csv; /* the current table */
+    int stamped;               /* column of motions in our own entries; -1: none */
+    int op, status;            /* operation and final status on this side, in our own entries */
+    const struct csv *csv;     /* the current table */
 };
 
 static const char *find_given(const struct result *result, const char *role)
@@ -98,6 +97,7 @@ static enum status find_lap(struct result *result, struct err *err)
     result->stamped = ours && !find_given(result, roles[1].role)
                           ? csv_find(result->csv, real ? "real_motion_s" : "virtual_motion_s")
                           : -1;
+    result->list.stamps = result->list.stamps || result->stamped >= 0;
     const bool pair =
         result->lap1.column >= 0 && result->lap2.column >= 0 && result->state.column >= 0;
     size_t ignored = 0;
@@ -212,10 +212,7 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     st = st == STATUS_OK
              ? csv_quantity_read(csv, result->displacement, &move.displacement_m, err)
              : st;
-    if (st == STATUS_OK && result->stamped >= 0) {
-        result->motions += lap.column == result->stamped;
-        result->laps += lap.column != result->stamped;
-    }
+    result->list.motions += st == STATUS_OK && lap.column == result->stamped;
     return st == STATUS_OK ? move_list_add(&result->list, &move, csv->name, csv->line, err)
                            : st;
 }
@@ -311,10 +308,6 @@ static void print_page(const void *what, FILE *out)
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
                   travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
-    if (result->motions + result->laps > 0) {
-        (void)fprintf(out, "times: %zu by the robot's stamps of start and end, %zu laps\n",
-                      result->motions, result->laps);
-    }
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
     move_list_print_residuals(out, &result->list, &left);
@@ -345,8 +338,8 @@ static enum status read_journal(struct move_list *list, const struct csv_source 
     const enum status st = travel_journal_read(&journal, input, err);
     result->motion = result->has_motion ? result->motion : TRAVEL_TURNS_AND_DRIVES;
     result->has_motion = true;
-    result->motions += journal.motions;
-    result->laps += journal.laps;
+    list->motions += journal.motions;
+    list->stamps = true;
     list->skipped += journal.skipped;
     return st;
 }

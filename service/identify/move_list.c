@@ -32,8 +32,10 @@ enum status move_list_read(const struct identify_request *request, bool held_out
     enum status st = STATUS_OK;
     if (held_out) {
         const size_t skipped = list->skipped;
+        const size_t motions = list->motions;
         st = read_table(list, &request->validate[0], err);
         list->skipped = skipped;
+        list->motions = motions;
         return st;
     }
     list->request = request;
@@ -117,6 +119,10 @@ void move_list_print_verdict(FILE *out, const struct move_list *list)
         (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
                       list->skipped);
     }
+    if (list->stamps) {
+        (void)fprintf(out, "times: %zu by the robot's stamps of start and end, %zu laps\n",
+                      list->motions, list->own_count - list->motions);
+    }
 }
 
 void move_list_print_residuals(FILE *out, const struct move_list *list,
@@ -149,7 +155,8 @@ void move_list_write(struct json_writer *w, const struct move_list *list)
     static const struct json_member members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
                                                  HELD(r2), HELD(median_s),    HELD(mean_s),
                                                  HELD(p),  HELD(law_p)};
-    json_write_int(w, "skipped", (int64_t)list->skipped);
+    JSON_WRITE(w, JSON("skipped", list->skipped), JSON("motions", list->motions),
+               JSON("laps", list->own_count - list->motions));
     if (list->head.is_held_out) {
         json_write_object(w, "validation");
         json_write_members(w, members, COUNT(members), &list->held);

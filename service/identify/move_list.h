@@ -26,7 +26,9 @@ struct move_list {
     const struct move_form *form;
     void *moves; /* [count], added by move_list_add() */
     size_t count, room;
-    size_t skipped;   /* rows of the fitted files that are no moves */
+    size_t skipped; /* rows of the fitted files that are no moves */
+    size_t motions; /* fitted moves with a time by the robot's own stamps; the rest are laps */
+    bool stamps;    /* a file has, or could have, such times */
     size_t own_count; /* moves that are fitted come first, held-out ones after them */
     size_t *starts;   /* [request->file_count + 1] index of the first move of each file */
     struct travel_held_out held; /* if head.is_held_out */
@@ -57,7 +59,7 @@ typedef enum status move_range_fit(struct move_list *list, size_t from, size_t n
 MUST_USE enum status move_list_fit(struct move_list *list, move_range_fit *fit_range,
                                    struct err *err);
 
-/* Print the reasons of the verdict, and how many rows were no moves. */
+/* Print the reasons of the verdict, how many rows were no moves, and the kinds of times. */
 void move_list_print_verdict(FILE *out, const struct move_list *list);
 
 /* Write the members after those of the fit. */
