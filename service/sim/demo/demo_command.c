@@ -227,6 +227,7 @@ static bool prepare_demo(struct demo *d)
             d->show.fits[side][i].value = nan("");
         }
     }
+    memcpy(d->show.own, d->show.truth[SIDE_VIRTUAL], sizeof d->show.own);
     return demo_stage_prepare(&d->stage);
 }
 

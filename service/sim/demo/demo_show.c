@@ -189,10 +189,18 @@ static void show_calibration(struct demo_show *s, const json_t *calibration)
     }
 }
 
+/* Returns the speed that the simulator sets: a factor of its own, or a value. */
+static double applied_speed(const json_t *set, const char *name, double own)
+{
+    const json_t *adjust = json_object_get(json_object_get(set, "adjust"), name);
+    return adjust ? own * json_file_real(adjust, "factor")
+                  : json_file_real(json_object_get(set, "sent"), name);
+}
+
 static void show_change(struct demo_show *s, const json_t *change)
 {
-    const json_t *values = json_object_get(json_object_get(change, "set"), "values");
-    if (strcmp(json_file_text(change, "action"), "promoted") != 0 || !values) {
+    const json_t *set = json_object_get(change, "set");
+    if (strcmp(json_file_text(change, "action"), "promoted") != 0 || !set) {
         return;
     }
     s->promotions++;
@@ -205,7 +213,7 @@ static void show_change(struct demo_show *s, const json_t *change)
                  json_file_real(change, "version"));
     for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
         const struct speed_text *text = &texts_of(s)[i];
-        const double sent = json_file_real(values, text->name);
+        const double sent = applied_speed(set, text->name, s->own[i]);
         if (isfinite(sent)) {
             s->truth[SIDE_VIRTUAL][i] = sent;
             (void)printf("%s %s %.3f %s", i > 0 ? " and" : "", text->sent_text, sent,

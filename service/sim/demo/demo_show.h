@@ -33,6 +33,7 @@ struct demo_show {
 
     /* Members for laps: */
     double truth[SIDE_COUNT][DEMO_SPEED_COUNT]; /* true speeds of the robots */
+    double own[DEMO_SPEED_COUNT];               /* those of the simulator before any set */
     struct demo_fit fits[SIDE_COUNT][DEMO_SPEED_COUNT];
     char verdicts[SIDE_COUNT][16]; /* verdicts of the fits: "PASS" …; "" before the first */
     /* Sums of |lag| before the first promotion of parameters, and after the newest one. */
