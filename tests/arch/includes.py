@@ -78,7 +78,7 @@ service/wire: base/errors base/numbers twin/sim/robot logger/storage web/http se
 service/arm: base/errors base/numbers logger/message identification/geometry twin/arm config/options service/tool
   service/mqtt service/wire
 service/machine: base/text base/numbers base/expression twin/machine twin config/machine service/tool
-service/sim/check: base/text base/numbers logger/message logger/codec service/tool service/mqtt
+service/sim/check: base/text base/numbers identification/numeric logger/message logger/codec service/tool service/mqtt
 service/sim/mission: base/text logger/message twin/sim/robot config/options config/labfile service/tool service/mqtt
 service/sim/robot: base/text base/numbers logger/message logger/codec identification/geometry twin/sim/robot
   config/options config/machine service/tool service/mqtt service/wire service/arm service/sim/check

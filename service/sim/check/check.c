@@ -131,8 +131,10 @@ static void record_sample(struct check_received *h, const struct event *e)
                                .source_us = t->source_us,
                                .seq = t->seq,
                                .nu_count = t->nu_count,
+                               .tau_count = t->tau_count,
                                .pose_count = t->pose_count};
     memcpy(s->nu, t->nu, sizeof s->nu);
+    memcpy(s->tau, t->tau, sizeof s->tau);
     memcpy(s->pose, t->pose, sizeof s->pose);
 }
 

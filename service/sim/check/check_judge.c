@@ -690,6 +690,10 @@ static void judge_telemetry(struct judge *j)
         return;
     }
     judge_counting(j);
+    if (check_efforts_are_late(h)) {
+        add_finding(j, CHECK_WRONG, "telemetry.tau", &rule_acts,
+                    "efforts are reported one sample late");
+    }
     const bool timed = s.without == 0 && !isnan(judge_pace(j, "telemetry.t", &s));
     if (s.without > 0) {
         add_finding(j, CHECK_MISSING, "telemetry.t", &rule_stamp, "%zu samples have none",

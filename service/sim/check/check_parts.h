@@ -49,8 +49,8 @@ struct check_asked {
 
 struct check_sample {
     int64_t at_us, source_us, seq;
-    size_t nu_count, pose_count;
-    double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+    size_t nu_count, tau_count, pose_count;
+    double nu[EVENT_AXES_MAX], tau[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
 };
 
 struct check_probe {
@@ -112,6 +112,9 @@ struct check_findings {
 /* Compare received messages with the protocol. Pure. */
 void check_judge(const struct check_options *o, const struct check_received *h,
                  struct check_findings *out);
+
+/* Do efforts in telemetry show their effect in the same sample already, not in the next one? */
+bool check_efforts_are_late(const struct check_received *h);
 
 /* Put findings into the terms of the robot's codec, and drop those that it does not have. */
 void check_translate(const struct codec_pair *foreign, struct check_findings *findings);

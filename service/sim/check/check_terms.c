@@ -70,6 +70,7 @@ static const char retained[] = "Only `connection` is retained.";
     {"word", mapping_doc, one_reply, NULL, EVENT_REPLY, "status"},                             \
     {"telemetry", mapping_doc, axes, NULL, EVENT_TELEMETRY, NULL},                             \
     {"telemetry.t", mapping_doc, own_time, NULL, EVENT_TELEMETRY, "t"},                        \
+    {"telemetry.tau", mapping_doc, axes, NULL, EVENT_TELEMETRY, "tau.0"},                      \
     {"telemetry.seq", mapping_doc, axes, NULL, EVENT_TELEMETRY, "seq"},                        \
     {"telemetry.pose", mapping_doc, units, NULL, EVENT_TELEMETRY, "pose.2"},                   \
     {"telemetry.nu", mapping_doc, units, NULL, EVENT_TELEMETRY, "nu.0"}
