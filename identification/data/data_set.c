@@ -743,6 +743,27 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     return st;
 }
 
+static void move_column(const struct data_table *table, const gsl_vector *memory,
+                        const double **column)
+{
+    *column = *column ? memory->data + (*column - table->memory->data) : NULL;
+}
+
+void data_table_move(struct data_table *table, gsl_vector *memory)
+{
+    struct data_set *set = &table->set;
+    move_column(table, memory, &set->t_s);
+    for (size_t a = 0; a < set->axes; a++) {
+        move_column(table, memory, &set->nu[a]);
+        move_column(table, memory, &set->tau[a]);
+        move_column(table, memory, &set->pose[a]);
+        move_column(table, memory, &set->commands.tau[a]);
+    }
+    move_column(table, memory, &set->commands.t_s);
+    gsl_vector_free(table->memory);
+    table->memory = memory;
+}
+
 void data_table_free(struct data_table *table)
 {
     if (table) {

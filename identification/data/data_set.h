@@ -63,6 +63,9 @@ struct data_table {
 MUST_USE enum status data_table_make(const struct data_raw *raw, struct data_table *table,
                                      struct data_summary *summary, struct err *err);
 
+/* Lets the columns be in memory that begins with a copy of the present one, which is freed. */
+void data_table_move(struct data_table *table, gsl_vector *memory);
+
 void data_table_free(struct data_table *table); /* NULL and zeroed ones are allowed */
 
 /* Returns whether the set has the model's axes, and the pose if the model needs it. */

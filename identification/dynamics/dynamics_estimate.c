@@ -214,22 +214,56 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
     return dynamics_estimate(model, set, DYNAMICS_METHOD_COUNT, options, fit);
 }
 
+/* A fit by simulation: fit, or one that is computed. Without one there is no cause. */
+static enum status find_simulated(const struct model *model, const struct data_set *set,
+                                  const struct dynamics_options *options,
+                                  const struct dynamics_fit *fit,
+                                  struct dynamics_fit *simulated)
+{
+    enum status st = STATUS_OK;
+    *simulated = *fit;
+    if (set->n > ESTIMATE_SAMPLES_MAX) {
+        simulated->method = DYNAMICS_METHOD_COUNT;
+    } else if (fit->method != DYNAMICS_OUTPUT_ERROR) {
+        st = dynamics_estimate(model, set, DYNAMICS_OUTPUT_ERROR, options, simulated);
+    }
+    if (st != STATUS_OK) {
+        simulated->method = DYNAMICS_METHOD_COUNT;
+    }
+    return st == STATUS_E_NOMEM ? st : STATUS_OK;
+}
+
+enum status dynamics_estimate_phases(const struct model *model,
+                                     const struct dynamics_options *options,
+                                     const struct dynamics_fit *fit, bool own,
+                                     struct data_table *table, struct input_phases *phases)
+{
+    struct dynamics_fit simulated;
+    const struct data_set *set = &table->set;
+    *phases = (struct input_phases){.count = 0};
+    enum status st = find_simulated(model, set, options, fit, &simulated);
+    if (st != STATUS_OK || simulated.method != DYNAMICS_OUTPUT_ERROR) {
+        return st;
+    }
+    gsl_vector *shift_s = gsl_vector_alloc(set->axes * set->n);
+    if (!shift_s) {
+        return STATUS_E_NOMEM;
+    }
+    own = own || fit->method != DYNAMICS_OUTPUT_ERROR;
+    st = input_phases_find(model, set, &simulated, own, options->budget, shift_s->data, phases);
+    if (st == STATUS_OK && phases->within_row) {
+        st = input_phases_apply(table, shift_s->data);
+    }
+    gsl_vector_free(shift_s);
+    return st;
+}
+
 enum status dynamics_estimate_cause(const struct model *model, const struct data_set *set,
                                     const struct dynamics_options *options,
                                     const struct dynamics_fit *fit, struct effort_cause *cause)
 {
-    struct dynamics_fit simulated = *fit;
-    enum status st = STATUS_OK;
-    if (set->n > ESTIMATE_SAMPLES_MAX) {
-        simulated.method = DYNAMICS_METHOD_COUNT; /* no simulation, no cause */
-    } else if (fit->method != DYNAMICS_OUTPUT_ERROR) {
-        st = dynamics_estimate(model, set, DYNAMICS_OUTPUT_ERROR, options, &simulated);
-    }
-    if (st == STATUS_E_NOMEM) {
-        return st;
-    }
-    if (st != STATUS_OK) {
-        simulated.method = DYNAMICS_METHOD_COUNT;
-    }
-    return effort_cause_find(model, set, &simulated, options->budget, cause);
+    struct dynamics_fit simulated;
+    const enum status st = find_simulated(model, set, options, fit, &simulated);
+    return st == STATUS_OK ? effort_cause_find(model, set, &simulated, options->budget, cause)
+                           : st;
 }

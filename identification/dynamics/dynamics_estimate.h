@@ -12,6 +12,7 @@
 #include "identification/fit/dynamics_fit.h"
 #include "identification/simulation/channel_cause.h"
 #include "identification/simulation/effort_cause.h"
+#include "identification/simulation/input_phase.h"
 
 /* Fits by the given method. Linear methods run directly. output_error starts from weak_iv, or
  * from ols_sg if runs are too short for a window. It also finds the delay between effort and
@@ -37,6 +38,15 @@ MUST_USE enum status dynamics_estimate_auto(const struct model *model,
                                             const struct data_set *set,
                                             const struct dynamics_options *options,
                                             struct dynamics_fit *fit);
+
+/* Finds the times of efforts that change between the rows of a table, from a simulation: fit,
+ * or one that is fitted for it. If they lie within rows, the efforts get them, and the caller
+ * fits again. own: fit is that of this table. Returns STATUS_OK or STATUS_E_NOMEM. */
+MUST_USE enum status dynamics_estimate_phases(const struct model *model,
+                                              const struct dynamics_options *options,
+                                              const struct dynamics_fit *fit, bool own,
+                                              struct data_table *table,
+                                              struct input_phases *phases);
 
 /* Finds a lag of the efforts or a drift from a simulation: fit, or one that is fitted for it.
  * Returns STATUS_OK or STATUS_E_NOMEM. */

@@ -31,15 +31,16 @@ void plausible_doubt(struct estimate *e, const char *format, ...)
                        "values really are that large or small");
 }
 
-/* Returns whether a value that should be about 1 is within an eighth of a unit factor. */
+/* Returns whether a value of unknown size is within an eighth of a unit factor. A right robot
+ * may have it, too: a note. */
 static bool is_near(struct estimate *e, const struct plausible_range *range, double value)
 {
     for (size_t k = 0; k < COUNT(mistakes); k++) {
         const double off = fabs(fabs(log(fabs(value))) - log(mistakes[k].factor));
         if (mistakes[k].usual && (mistakes[k].unit & range->below) && off < 0.125) {
-            plausible_doubt(e, "%s = %.3g is about %s%.5g: looks like %s on one side",
-                            range->name, value, fabs(value) < 1.0 ? "1 / " : "",
-                            mistakes[k].factor, mistakes[k].words);
+            estimate_note(e, REASON_WRONG_UNIT, "%s = %.3g is about %s%.5g: %s on one side?",
+                          range->name, value, fabs(value) < 1.0 ? "1 / " : "",
+                          mistakes[k].factor, mistakes[k].words);
             return true;
         }
     }

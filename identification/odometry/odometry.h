@@ -50,7 +50,8 @@ enum odometry_covariate {
     ODOMETRY_BY_TURNING, /* speed of a turn, to either side */
     ODOMETRY_BY_X,
     ODOMETRY_BY_Y,
-    ODOMETRY_BY_COS, /* cosine and sine of the heading, and of twice the heading */
+    ODOMETRY_BY_RADIUS, /* square of the distance from the middle of all places */
+    ODOMETRY_BY_COS,    /* cosine and sine of the heading, and of twice the heading */
     ODOMETRY_BY_SIN,
     ODOMETRY_BY_COS2,
     ODOMETRY_BY_SIN2,

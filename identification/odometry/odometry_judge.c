@@ -199,6 +199,8 @@ static const struct {
                              "turn slowly, or fit speeds apart"},
     [ODOMETRY_BY_X] = {PLACE, CAMERA},
     [ODOMETRY_BY_Y] = {PLACE, CAMERA},
+    [ODOMETRY_BY_RADIUS] = {"the scale of the pose changes from the middle to the border",
+                            ": the lens distorts", CAMERA},
     [ODOMETRY_BY_COS] = {HEADING, "drive on a level floor"},
     [ODOMETRY_BY_SIN] = {HEADING, "drive on a level floor"},
     [ODOMETRY_BY_COS2] = {SCALES, CAMERA},

@@ -57,6 +57,7 @@ struct scan {
     double mean[SCALES], spread[SCALES], steps; /* of the covariates */
     double ways[SCALES][2], turns[SCALES][3];   /* effect on the pose since the segment began */
     double seen[3];                             /* last measured pose */
+    double centre[2];                           /* mean of the measured poses, x and y */
     double origin[2][2]; /* first pose of a segment: measured, predicted */
     struct segment *segment;
     size_t count;
@@ -111,6 +112,8 @@ static bool make_step(struct scan *s, struct odometry_walk *walk, struct step *s
                theta[ODOMETRY_RADIUS_LEFT] * (walk->angle_rad[1] - angle[1]));
     const double turn = walk->body[2] - body[2];
     const double heading = s->seen[2] - theta[ODOMETRY_SENSOR_ALPHA];
+    const double x = s->seen[0] - s->centre[0];
+    const double y = s->seen[1] - s->centre[1];
     *step = (struct step){.x_m = walk->body[0] - body[0],
                           .y_m = walk->body[1] - body[1],
                           .turn_rad = turn,
@@ -120,6 +123,7 @@ static bool make_step(struct scan *s, struct odometry_walk *walk, struct step *s
                                         [ODOMETRY_BY_TURNING] = fabs(turn) / h_s,
                                         [ODOMETRY_BY_X] = s->seen[0],
                                         [ODOMETRY_BY_Y] = s->seen[1],
+                                        [ODOMETRY_BY_RADIUS] = x * x + y * y,
                                         [ODOMETRY_BY_COS] = cos(heading),
                                         [ODOMETRY_BY_SIN] = sin(heading),
                                         [ODOMETRY_BY_COS2] = cos(2.0 * heading),
@@ -449,6 +453,19 @@ static enum status test_covariate(const struct scan *s, enum odometry_covariate 
     return STATUS_OK;
 }
 
+/* The centre of a lens is unknown; that of the places is near it. */
+static void find_centre(struct scan *s)
+{
+    double count = 0.0;
+    for (size_t k = 0; k < s->set->n; k++) {
+        if (isfinite(s->set->x_m[k])) {
+            count += 1.0;
+            s->centre[0] += (s->set->x_m[k] - s->centre[0]) / count;
+            s->centre[1] += (s->set->y_m[k] - s->centre[1]) / count;
+        }
+    }
+}
+
 /* Linearises the segments at a point. */
 static void scan_segments(struct scan *s, const struct odometry_point *point, size_t count)
 {
@@ -456,6 +473,7 @@ static void scan_segments(struct scan *s, const struct odometry_point *point, si
     const struct odometry_set *const set = s->set;
     memset(segment, 0, count * sizeof *segment);
     *s = (struct scan){.set = set, .segment = segment};
+    find_centre(s);
     describe_segments(s, point);
     linearise_segments(s, point);
     drop_short(s);
@@ -501,5 +519,5 @@ enum status odometry_scale_find(const struct odometry_set *set,
 }
 
 ENUM_NAMES(odometry_covariate, ODOMETRY_COVARIATES, "time", "left or right", "speed",
-           "turning speed", "place x", "place y", "heading cos", "heading sin", "heading cos 2",
-           "heading sin 2", "delay with time");
+           "turning speed", "place x", "place y", "place radius", "heading cos", "heading sin",
+           "heading cos 2", "heading sin 2", "delay with time");

@@ -29,8 +29,6 @@ struct search {
     double step_share; /* noise of rounding to steps, relative to the sd of the motion */
     struct channel_response channel;
     struct channel_values values; /* with the effect that is fitted */
-    double *phase;                /* of the commands in their rows, out; may be NULL */
-    double shared_delay_s;
     double command_max, velocity_sd;
     gsl_vector *room;         /* slopes and residuals of curve_fit, and the rows below */
     double *residual, *tried; /* of the base, of an effect */
@@ -233,19 +231,6 @@ static void decide_finding(struct search *s, const struct channel_delays *delays
     }
 }
 
-/* Effect of the fitted phases on the velocity, against the delay that all axes share. */
-static void set_phase(struct search *s, const struct channel_values *values,
-                      const double *shifts)
-{
-    struct channel_values shared = *values;
-    shared.delay_s = s->shared_delay_s;
-    channel_simulate(&s->channel, values, shifts, s->phase);
-    channel_simulate(&s->channel, &shared, NULL, s->tried);
-    for (size_t k = 0; k < s->channel.set->n; k++) {
-        s->phase[k] -= s->tried[k];
-    }
-}
-
 /* Analyses a coloured residual. scratch [2 n + changes] */
 static enum status find_cause(struct search *s, double motion_sd, double *scratch,
                               struct channel_cause *cause)
@@ -260,9 +245,6 @@ static enum status find_cause(struct search *s, double motion_sd, double *scratc
     const bool row = delays.count > 0 && delays.spread_s <= ROW_REACH * delays.row_s;
     if (delays.count > 0) {
         cause->spread_s = delays.spread_s;
-    }
-    if (row && s->phase) {
-        set_phase(s, &delays.values, shifts);
     }
     if (row) {
         const struct residual_colour left = find_colour(s, scratch);
@@ -313,9 +295,9 @@ static enum status search_cause(struct search *s, struct channel_cause *cause)
 
 enum status channel_cause_find(const struct data_set *set, const double *command,
                                const double *velocity, const struct channel_values *near,
-                               struct channel_cause *cause, double *phase)
+                               struct channel_cause *cause)
 {
-    struct search s = {.phase = phase, .shared_delay_s = near->delay_s};
+    struct search s = {.step_share = 0.0};
     struct channel_cause out = {.base = *near,
                                 .with = *near,
                                 .phase_share = (double)NAN,
@@ -323,13 +305,10 @@ enum status channel_cause_find(const struct data_set *set, const double *command
                                 .dt_s = set->dt_s};
     out.base.effect = CHANNEL_EFFECTS;
     out.base.size = 0.0;
-    if (phase) {
-        memset(phase, 0, set->n * sizeof *phase);
-    }
     enum status st = channel_init(&s.channel, set, command, velocity, near->lag_s);
     if (st == STATUS_OK) {
         /* slopes and a residual of the search, its results, and those of the delays */
-        s.room = gsl_vector_alloc((UNKNOWNS + 1 + 2 + 2 + 1) * set->n);
+        s.room = gsl_vector_alloc((UNKNOWNS + 1 + 2 + 2) * set->n + s.channel.change_count);
         st = s.room ? search_cause(&s, &out) : STATUS_E_NOMEM;
     }
     gsl_vector_free(s.room);
@@ -380,8 +359,7 @@ static bool is_channel(const struct channel_values *values)
 
 static enum status find_axes(const struct model *model, const struct data_set *set,
                              const struct dynamics_fit *fit, double *const *residual,
-                             double *velocity, double *const *phase,
-                             struct channel_causes *causes)
+                             double *velocity, struct channel_causes *causes)
 {
     enum status st = STATUS_OK;
     for (size_t a = 0; a < model->axis_count && st == STATUS_OK; a++) {
@@ -395,18 +373,16 @@ static enum status find_axes(const struct model *model, const struct data_set *s
         if (model->axis_count > 1) {
             st = add_residuals(set, set->tau[a], &values, residual[a], velocity);
         }
-        st = st == STATUS_OK ? channel_cause_find(set, set->tau[a], velocity, &values,
-                                                  &causes->axis[a], phase ? phase[a] : NULL)
-                             : st;
+        st = st == STATUS_OK
+                 ? channel_cause_find(set, set->tau[a], velocity, &values, &causes->axis[a])
+                 : st;
     }
     causes->count = st == STATUS_OK ? model->axis_count : 0;
     return st;
 }
 
-/* Finds the causes, and the effect of phases within rows: phase [axes][n], NULL: not wanted. */
-static enum status find_causes(const struct model *model, const struct data_set *set,
-                               const struct dynamics_fit *fit, double *const *phase,
-                               struct channel_causes *causes)
+enum status channel_causes_find(const struct model *model, const struct data_set *set,
+                                const struct dynamics_fit *fit, struct channel_causes *causes)
 {
     double *residual[MODEL_AXES_MAX];
     struct search_report report;
@@ -426,43 +402,10 @@ static enum status find_causes(const struct model *model, const struct data_set 
         output_error_validate(model, set, fit->estimate.value, fit->bias_count > 0,
                               isfinite(fit->delay_s) ? fit->delay_s : 0.0, residual, &report);
     if (st == STATUS_OK) {
-        st = find_axes(model, set, fit, residual, room->data, phase, causes);
+        st = find_axes(model, set, fit, residual, room->data, causes);
     }
     gsl_vector_free(room);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
-}
-
-enum status channel_causes_find(const struct model *model, const struct data_set *set,
-                                const struct dynamics_fit *fit, struct channel_causes *causes)
-{
-    return find_causes(model, set, fit, NULL, causes);
-}
-
-enum status channel_phases_remove(const struct model *model, const struct data_set *set,
-                                  const struct dynamics_fit *fit, double *const *nu,
-                                  bool *removed)
-{
-    struct channel_causes causes;
-    double *phase[MODEL_AXES_MAX];
-    *removed = false;
-    if (!estimate_has_reason(&fit->estimate, REASON_AUTOCORRELATED)) {
-        return STATUS_OK; /* the fit found no colour */
-    }
-    gsl_vector *room = gsl_vector_calloc(set->axes * set->n);
-    for (size_t a = 0; a < set->axes && room; a++) {
-        phase[a] = room->data + a * set->n;
-    }
-    const enum status st = room ? find_causes(model, set, fit, phase, &causes) : STATUS_E_NOMEM;
-    for (size_t a = 0; st == STATUS_OK && a < causes.count; a++) {
-        const bool fitted =
-            causes.axis[a].finding == CHANNEL_ROW_PHASE && isfinite(causes.axis[a].spread_s);
-        for (size_t k = 0; k < set->n && fitted; k++) {
-            nu[a][k] -= phase[a][k];
-        }
-        *removed = *removed || fitted;
-    }
-    gsl_vector_free(room);
-    return st;
 }
 
 bool channel_causes_unnamed(const struct channel_causes *causes)

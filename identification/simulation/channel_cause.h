@@ -38,14 +38,12 @@ struct channel_cause {
     double command_max, dt_s;
 };
 
-/* Analyses a channel from values near its best fit. phase [set->n], out (NULL: not wanted):
- * what the phases of the commands in their rows change in the velocity; 0 unless they were
- * fitted. Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. Cost: some thousand
- * simulations of the channel if it is coloured. */
+/* Analyses a channel from values near its best fit. Returns STATUS_OK or STATUS_E_NOMEM. Cold
+ * path: allocates. Cost: some thousand simulations of the channel if it is coloured. */
 MUST_USE enum status channel_cause_find(const struct data_set *set, const double *command,
                                         const double *velocity,
                                         const struct channel_values *near,
-                                        struct channel_cause *cause, double *phase);
+                                        struct channel_cause *cause);
 
 /* Results for all axes of a fit by output_error. */
 struct channel_causes {
@@ -56,13 +54,6 @@ struct channel_causes {
 MUST_USE enum status channel_causes_find(const struct model *model, const struct data_set *set,
                                          const struct dynamics_fit *fit,
                                          struct channel_causes *causes);
-
-/* Takes the effect of phases within rows off the velocities nu [axes][n], which are those of
- * the set. *removed: there was one. Returns as above. */
-MUST_USE enum status channel_phases_remove(const struct model *model,
-                                           const struct data_set *set,
-                                           const struct dynamics_fit *fit, double *const *nu,
-                                           bool *removed);
 
 /* Returns whether some colour remains that no cause explains. */
 bool channel_causes_unnamed(const struct channel_causes *causes);

@@ -16,14 +16,24 @@ static const double SETTLED_SHARE = 0.25;
 static void find_changes(struct channel_response *channel)
 {
     const struct data_set *set = channel->set;
+    const double *t_s = set->t_s;
+    const double *command = channel->command;
     size_t count = 0;
+    for (size_t a = 0; a < set->axes && set->commands.count > 0; a++) {
+        if (set->tau[a] == channel->command) { /* it has times of its own */
+            t_s = set->commands.t_s;
+            command = set->commands.tau[a];
+        }
+    }
     for (size_t r = 0; r < set->run_count; r++) {
+        const bool apart = command != channel->command;
+        const size_t from = apart ? set->run_commands[r][0] : set->run_start[r];
+        const size_t end = apart ? set->run_commands[r][1] : set->run_start[r + 1];
         channel->run_change[r] = count;
-        for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
-            const bool first = k == set->run_start[r];
-            if (first || fabs(channel->command[k] - channel->command[k - 1]) > 0.0) {
-                channel->change_s[count] = set->t_s[k];
-                channel->change_command[count++] = channel->command[k];
+        for (size_t k = from; k < end; k++) {
+            if (k == from || fabs(command[k] - command[k - 1]) > 0.0) {
+                channel->change_s[count] = t_s[k];
+                channel->change_command[count++] = command[k];
             }
         }
     }
@@ -35,12 +45,13 @@ enum status channel_init(struct channel_response *channel, const struct data_set
                          const double *command, const double *velocity, double lag_s)
 {
     *channel = (struct channel_response){.set = set, .command = command, .velocity = velocity};
-    channel->memory = gsl_vector_alloc(2 * set->n);
+    const size_t changes = set->n + set->commands.count;
+    channel->memory = gsl_vector_alloc(2 * changes);
     if (!channel->memory) {
         return STATUS_E_NOMEM;
     }
     channel->change_s = channel->memory->data;
-    channel->change_command = channel->memory->data + set->n;
+    channel->change_command = channel->memory->data + changes;
     find_changes(channel);
     channel->span_s = set->t_s[set->n - 1] - set->t_s[0];
     channel->substep_s =

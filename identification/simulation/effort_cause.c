@@ -32,7 +32,7 @@ struct search {
     const struct data_set *set;
     const struct dynamics_fit *fit;
     struct data_set view; /* set with the efforts that act */
-    double *tau[MODEL_AXES_MAX];
+    double *tau[MODEL_AXES_MAX], *command[MODEL_AXES_MAX];
     struct trajectory_rules rules;
     bool at_rest[DATA_RUNS_MAX];
     enum effort_effect effect;
@@ -88,17 +88,24 @@ static double pass_row(struct late_effort *e, const struct effort_lag *lag, doub
     return sum / integrate_decay(from_s, end_s, end_s, HUGE_VAL, response_s);
 }
 
-void effort_lag_apply(const struct data_set *set, const struct effort_lag *lag,
-                      double *const *tau)
+/* Computes the efforts behind a lag: tau [axes][n], out, apart from the efforts of the set. */
+static void delay_efforts(const struct data_set *set, const struct effort_lag *lag,
+                          double *const *tau)
 {
+    const struct data_commands *c = &set->commands;
+    const bool apart = c->count > 0;
     for (size_t a = 0; a < set->axes; a++) {
         for (size_t r = 0; r < set->run_count; r++) {
             const size_t end = set->run_start[r + 1];
             const double before = r == 0            ? lag->before[a]
                                   : lag->at_rest[r] ? 0.0
                                                     : set->tau[a][set->run_start[r]];
-            struct late_effort e = {set->t_s, set->tau[a], set->run_start[r],
-                                    end,      before,      before};
+            struct late_effort e = {apart ? c->t_s : set->t_s,
+                                    apart ? c->tau[a] : set->tau[a],
+                                    apart ? set->run_commands[r][0] : set->run_start[r],
+                                    apart ? set->run_commands[r][1] : end,
+                                    before,
+                                    before};
             for (size_t k = set->run_start[r]; k < end; k++) {
                 const double end_s = k + 1 < end ? set->t_s[k + 1] : set->t_s[k] + set->dt_s;
                 tau[a][k] = pass_row(&e, lag, lag->response_s[a], set->t_s[k], end_s);
@@ -107,11 +114,32 @@ void effort_lag_apply(const struct data_set *set, const struct effort_lag *lag,
     }
 }
 
+enum status effort_lag_apply(struct data_table *table, const struct effort_lag *lag)
+{
+    struct data_set *set = &table->set;
+    double *tau[MODEL_AXES_MAX];
+    gsl_vector *room = gsl_vector_alloc(set->axes * set->n);
+    if (!room) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        tau[a] = room->data + a * set->n;
+    }
+    delay_efforts(set, lag, tau);
+    for (size_t a = 0; a < set->axes; a++) {
+        const ptrdiff_t at = set->tau[a] - table->memory->data;
+        memcpy(table->memory->data + at, tau[a], set->n * sizeof(double));
+    }
+    set->commands.count = 0;
+    gsl_vector_free(room);
+    return STATUS_OK;
+}
+
 /* Time since the middle of the recording, relative to its length. */
-static double find_phase(const struct data_set *set, size_t k)
+static double find_phase(const struct data_set *set, double t_s)
 {
     const double span_s = set->t_s[set->n - 1] - set->t_s[0];
-    return (set->t_s[k] - set->t_s[0]) / span_s - 0.5;
+    return (t_s - set->t_s[0]) / span_s - 0.5;
 }
 
 static void set_efforts(struct search *s, double delay_s, double size)
@@ -119,14 +147,20 @@ static void set_efforts(struct search *s, double delay_s, double size)
     if (s->effect == EFFORT_LAG && size > 0.0) {
         s->lag.lag_s = size;
         s->lag.delay_s = delay_s;
-        effort_lag_apply(s->set, &s->lag, s->tau);
+        delay_efforts(s->set, &s->lag, s->tau);
+        s->view.commands.count = 0;
         return;
     }
+    const struct data_commands *c = &s->set->commands;
+    const double drift = s->effect == EFFORT_DRIFTS ? size : 0.0;
+    s->view.commands.count = c->count;
     for (size_t a = 0; a < s->set->axes; a++) {
         for (size_t k = 0; k < s->set->n; k++) {
-            const double drift =
-                s->effect == EFFORT_DRIFTS ? size * find_phase(s->set, k) : 0.0;
-            s->tau[a][k] = (1.0 + drift) * s->set->tau[a][k];
+            s->tau[a][k] =
+                (1.0 + drift * find_phase(s->set, s->set->t_s[k])) * s->set->tau[a][k];
+        }
+        for (size_t i = 0; i < c->count; i++) {
+            s->command[a][i] = (1.0 + drift * find_phase(s->set, c->t_s[i])) * c->tau[a][i];
         }
     }
 }
@@ -134,7 +168,7 @@ static void set_efforts(struct search *s, double delay_s, double size)
 /* Parameters that hold at sample k. */
 static void set_parameters(const struct search *s, const double *x, size_t k, double *theta)
 {
-    const double factor = 1.0 + x[s->last] * find_phase(s->set, k);
+    const double factor = 1.0 + x[s->last] * find_phase(s->set, s->set->t_s[k]);
     memcpy(theta, x, s->p * sizeof *theta);
     if (s->effect == EFFORT_INERTIA_DRIFTS) {
         theta[s->inertia] *= factor;
@@ -325,26 +359,6 @@ static bool is_significant(const struct data_set *set, const struct effort_cause
            (!lag || cause->size > fmax(LAG_S_MIN, row_s));
 }
 
-/* Time constants at typical velocities; without drag an axis integrates. */
-static void find_responses(struct search *s)
-{
-    double nu[MODEL_AXES_MAX];
-    double tau[MODEL_AXES_MAX];
-    double pose[MODEL_AXES_MAX];
-    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
-    const size_t n = s->set->axes;
-    for (size_t a = 0; a < n; a++) {
-        nu[a] = gsl_stats_sd_m(s->set->nu[a], 1, s->set->n, 0.0);
-        tau[a] = gsl_stats_mean(s->set->tau[a], 1, s->set->n);
-    }
-    s->model->slope(s->model, s->fit->estimate.value, data_set_pose(s->set, 0, pose), nu,
-                    s->model->rows_under ? tau : NULL, slope);
-    for (size_t a = 0; a < n; a++) {
-        const double rate = -slope[a * n + a];
-        s->lag.response_s[a] = rate > 0.0 ? 1.0 / rate : HUGE_VAL;
-    }
-}
-
 static void search_cause(struct search *s, struct effort_cause *cause)
 {
     double base[CURVE_FIT_UNKNOWNS_MAX];
@@ -385,7 +399,8 @@ static enum status alloc_search(struct search *s)
 {
     const size_t all = s->set->axes * s->set->n;
     const size_t unknowns = s->last + 1;
-    s->room = gsl_vector_alloc((unknowns + 1 + 3) * all);
+    const size_t commands = s->set->commands.count;
+    s->room = gsl_vector_alloc((unknowns + 1 + 3) * all + s->set->axes * commands);
     if (!s->room) {
         return STATUS_E_NOMEM;
     }
@@ -395,6 +410,8 @@ static enum status alloc_search(struct search *s)
     for (size_t a = 0; a < s->set->axes; a++) {
         s->tau[a] = s->tried + all + a * s->set->n;
         s->view.tau[a] = s->tau[a];
+        s->command[a] = s->tried + 2 * all + a * commands;
+        s->view.commands.tau[a] = s->command[a];
     }
     return STATUS_OK;
 }
@@ -471,7 +488,7 @@ enum status effort_cause_find(const struct model *model, const struct data_set *
     const enum status st = alloc_search(&s);
     if (st == STATUS_OK) {
         set_rules(&s, budget);
-        find_responses(&s);
+        free_parameters_responses(model, fit->estimate.value, set, s.lag.response_s);
         search_cause(&s, &out);
         out.effect = is_significant(set, &out) ? out.effect : EFFORT_EFFECTS;
         *cause = out;

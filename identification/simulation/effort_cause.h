@@ -51,10 +51,10 @@ MUST_USE enum status effort_cause_find(const struct model *model, const struct d
                                        const struct dynamics_fit *fit,
                                        struct step_budget *budget, struct effort_cause *cause);
 
-/* Computes the efforts behind a delay and a lag: for each row the constant effort that moves an
- * axis with its time constant as far. tau [axes][n], out, apart from the efforts of the set. */
-void effort_lag_apply(const struct data_set *set, const struct effort_lag *lag,
-                      double *const *tau);
+/* Lets the efforts of a table act behind a delay and a lag: in each row with the constant
+ * effort that moves an axis with its time constant as far. Returns STATUS_OK or STATUS_E_NOMEM.
+ */
+MUST_USE enum status effort_lag_apply(struct data_table *table, const struct effort_lag *lag);
 
 /* Adds the error of a fitted lag to those of the parameters and of the delay. */
 void effort_lag_widen(const struct model *model, const struct data_set *set,

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_statistics_double.h>
+
 #include "identification/numeric/hac_covariance.h"
 #include "identification/simulation/simulation_thresholds.def"
 
@@ -221,6 +223,26 @@ double free_parameters_step_s(const struct free_parameters *free_parameters,
 {
     const double asked_s = free_parameters->options->step_s;
     return asked_s > 0.0 ? asked_s : trajectory_step_s(free_parameters->model, at->theta, set);
+}
+
+void free_parameters_responses(const struct model *model, const double *theta,
+                               const struct data_set *set, double *response_s)
+{
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const size_t n = set->axes;
+    for (size_t a = 0; a < n; a++) {
+        nu[a] = gsl_stats_sd_m(set->nu[a], 1, set->n, 0.0);
+        tau[a] = gsl_stats_mean(set->tau[a], 1, set->n);
+    }
+    model->slope(model, theta, data_set_pose(set, 0, pose), nu, model->rows_under ? tau : NULL,
+                 slope);
+    for (size_t a = 0; a < n; a++) {
+        const double rate = -slope[a * n + a];
+        response_s[a] = rate > 0.0 ? 1.0 / rate : HUGE_VAL;
+    }
 }
 
 size_t free_parameters_lags(const struct free_parameters *free_parameters,

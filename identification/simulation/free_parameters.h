@@ -126,6 +126,11 @@ double free_parameters_limit(const struct data_set *set, size_t axis, double *la
 double free_parameters_step_s(const struct free_parameters *free_parameters,
                               const struct data_set *set, const struct free_values *at);
 
+/* Computes the time constants of all axes at typical velocities, s; HUGE_VAL: without drag an
+ * axis integrates. */
+void free_parameters_responses(const struct model *model, const double *theta,
+                               const struct data_set *set, double *response_s);
+
 /* Returns the number of samples over which residuals are autocorrelated. */
 size_t free_parameters_lags(const struct free_parameters *free_parameters,
                             const struct search_report *report, size_t counted, size_t most);

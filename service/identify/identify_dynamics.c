@@ -242,27 +242,6 @@ static enum status fit_data(struct identify_result *result, struct err *err)
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
-/* Lets the efforts of a recording act late. */
-static enum status apply_lag(struct data_table *table, const struct effort_lag *lag)
-{
-    const size_t n = table->set.n;
-    double *tau[MODEL_AXES_MAX];
-    gsl_vector *room = gsl_vector_alloc(table->set.axes * n);
-    for (size_t a = 0; a < table->set.axes && room; a++) {
-        tau[a] = room->data + a * n;
-    }
-    if (!room) {
-        return STATUS_E_NOMEM;
-    }
-    effort_lag_apply(&table->set, lag, tau);
-    for (size_t a = 0; a < table->set.axes; a++) {
-        const ptrdiff_t at = table->set.tau[a] - table->memory->data;
-        memcpy(table->memory->data + at, tau[a], n * sizeof(double));
-    }
-    gsl_vector_free(room);
-    return STATUS_OK;
-}
-
 /* Finds a lag or a drift. With a lag, the model is fitted again, and a drift is sought again.
  */
 static enum status find_cause(struct identify_result *result, struct err *err)
@@ -273,9 +252,9 @@ static enum status find_cause(struct identify_result *result, struct err *err)
         dynamics_estimate_cause(model, set, &result->options, &result->fit, &result->cause);
     if (st == STATUS_OK && result->cause.effect == EFFORT_LAG) {
         result->lag = result->cause.lag;
-        st = apply_lag(&result->own.table, &result->lag);
+        st = effort_lag_apply(&result->own.table, &result->lag);
         if (st == STATUS_OK && result->head.is_held_out) {
-            st = apply_lag(&result->held_out.table, &result->lag);
+            st = effort_lag_apply(&result->held_out.table, &result->lag);
         }
         if (st == STATUS_OK) {
             st = fit_data(result, err);
@@ -290,31 +269,30 @@ static enum status find_cause(struct identify_result *result, struct err *err)
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
-static enum status remove_phases(const struct identify_result *result,
-                                 const struct dynamics_fit *fit, struct data_table *table,
-                                 bool *removed)
-{
-    double *nu[MODEL_AXES_MAX];
-    for (size_t a = 0; a < table->set.axes; a++) {
-        nu[a] = table->memory->data + (table->set.nu[a] - table->memory->data);
-    }
-    return channel_phases_remove(result->kind->model, &table->set, fit, nu, removed);
-}
-
-/* Commands of a channel that change between rows: their phases are taken off, and the model is
- * fitted again, so that later tests do not see them. */
+/* Efforts that change between rows get their times, and the model is fitted again, so that
+ * later tests do not see them. */
 static enum status fit_phases(struct identify_result *result, struct err *err)
 {
-    bool ignored = false;
+    const struct model *model = result->kind->model;
     const struct dynamics_fit before = result->fit;
-    enum status st = remove_phases(result, &before, &result->own.table, &result->phases);
+    struct input_phases ignored;
+    enum status st = dynamics_estimate_phases(model, &result->options, &before, true,
+                                              &result->own.table, &result->phases);
     if (st == STATUS_OK && result->head.is_held_out) {
-        st = remove_phases(result, &before, &result->held_out.table, &ignored);
+        st = dynamics_estimate_phases(model, &result->options, &before, false,
+                                      &result->held_out.table, &ignored);
     }
     if (st != STATUS_OK) {
         return explain_failure(result, st, err);
     }
-    return result->phases ? fit_data(result, err) : st;
+    if (result->phases.within_row) {
+        st = fit_data(result, err);
+    }
+    if (st == STATUS_OK && result->phases.within_row) {
+        input_phases_widen(&result->phases, result->kind->model, &result->own.table.set,
+                           &result->fit);
+    }
+    return st;
 }
 
 struct filter {
@@ -411,10 +389,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
         }
         input_interpolation_report(&result->fit, &result->hold);
         effort_cause_judge(&result->cause, &result->lag, &result->fit);
-        if (result->phases) {
-            estimate_note(&result->fit.estimate, REASON_AUTOCORRELATED,
-                          "commands change between rows: the phase of each was fitted");
-        }
+        input_phases_judge(&result->phases, &result->fit);
         dynamics_check_judge(&result->fit, model, &result->own.summary,
                              result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
@@ -531,7 +506,8 @@ enum status identify_dynamics_fit(void *what, struct err *err)
     if (st != STATUS_OK || result->fit.stop == DYNAMICS_STOP_STILL) {
         return st;
     }
-    return result->kind->model->channels ? fit_phases(result, err) : find_cause(result, err);
+    st = fit_phases(result, err);
+    return st == STATUS_OK && !result->kind->model->channels ? find_cause(result, err) : st;
 }
 
 enum status identify_dynamics_judge(void *what, struct err *err)

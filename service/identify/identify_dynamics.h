@@ -30,8 +30,8 @@ struct identify_result {
     struct step_budget steps; /* of all simulations; its limit grows from stage to stage */
     struct interpolation_choice hold;
     struct effort_cause cause;
-    struct effort_lag lag; /* that the efforts have */
-    bool phases;           /* of commands within rows were fitted and taken off */
+    struct effort_lag lag;      /* that the efforts have */
+    struct input_phases phases; /* of efforts within rows */
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing held out */
     struct column_check columns;        /* of own */

@@ -124,7 +124,7 @@ static void test_findings(void)
         const struct data_set set = describe_set();
         struct channel_cause cause;
         record_channel(of, 11 + i);
-        CU_ASSERT_EQUAL_FATAL(channel_cause_find(&set, command, velocity, &near, &cause, NULL),
+        CU_ASSERT_EQUAL_FATAL(channel_cause_find(&set, command, velocity, &near, &cause),
                               STATUS_OK);
         CHECK_INT(of->name, cause.finding, of->finding);
         if (of->finding == CHANNEL_EFFECT) {
@@ -139,27 +139,6 @@ static void test_findings(void)
             CHECK_NEAR("spread of delays", cause.spread_s, 0.18 / sqrt(12.0), 0.2, 0.0);
         }
     }
-}
-
-/* Phases are taken off: the residual is white, and values come close to the truth. */
-static void test_phases(void)
-{
-    const struct model *model = &first_order_model;
-    const struct data_set set = describe_set();
-    const struct dynamics_options options = dynamics_options_for(model);
-    double *nu[] = {velocity};
-    struct dynamics_fit fit;
-    bool removed = false;
-    record_channel(&recordings[3], 5);
-    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
-    CHECK_INT("it costs no verdict", fit.estimate.verdict, ESTIMATE_PASS);
-    CHECK("robust errors", fit.hac_share > 0.0);
-    CU_ASSERT_EQUAL_FATAL(channel_phases_remove(model, &set, &fit, nu, &removed), STATUS_OK);
-    CHECK("removed", removed);
-    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
-    CHECK("white", !(fit.hac_share > 0.0));
-    CHECK_NEAR("gain", 1.0 / fit.estimate.value[1], 1.6, 0.002, 0.0);
-    CHECK_NEAR("lag", fit.estimate.value[0] / fit.estimate.value[1], 0.3, 0.006, 0.0);
 }
 
 /* The mean or the difference of two rows looks like a lag of half a row: no reason. */
@@ -228,7 +207,6 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("causes in a channel", NULL, NULL);
     CU_add_test(suite, "findings", test_findings);
-    CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "lag of a row", test_lag_of_a_row);
     CU_add_test(suite, "growing noise", test_growing_noise);
     CU_add_test(suite, "gusts", test_gusts);

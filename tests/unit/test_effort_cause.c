@@ -87,16 +87,15 @@ static void test_lag(void)
     const struct model *model = &joint_models[0][2];
     const struct dynamics_options options = dynamics_options_for(model);
     const struct data_set set = record_joint(&recordings[1], 9);
-    static double late[N];
-    double *tau[] = {late};
+    gsl_vector_view column = gsl_vector_view_array(effort, N);
+    struct data_table table = {set, &column.vector};
     struct effort_cause cause;
     struct dynamics_fit fit;
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_cause(model, &set, &options, &fit, &cause),
                           STATUS_OK);
     const double before = fit.estimate.value[0];
-    effort_lag_apply(&set, &cause.lag, tau);
-    memcpy(effort, late, sizeof late);
+    CU_ASSERT_EQUAL_FATAL(effort_lag_apply(&table, &cause.lag), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
     const double se = fit.estimate.se[0];
     effort_lag_widen(model, &set, &cause.lag, &fit);

@@ -134,9 +134,10 @@ static void test_limits(void)
         struct odometry_scale_test test;
         enum estimate_verdict verdict;
     } rows[] = {
-        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 11.0 * 0.99}, ESTIMATE_MARGINAL},
-        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 11.0 * 1.01}, ESTIMATE_PASS},
+        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 12.0 * 0.99}, ESTIMATE_MARGINAL},
+        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 12.0 * 1.01}, ESTIMATE_PASS},
         {ODOMETRY_BY_X, {0.0, -0.00301, 9.0, 1e-9}, ESTIMATE_MARGINAL},
+        {ODOMETRY_BY_RADIUS, {0.0, 0.00301, 9.0, 1e-9}, ESTIMATE_MARGINAL},
         {ODOMETRY_BY_X, {0.00299, -0.00299, 9.0, 1e-9}, ESTIMATE_PASS},
         {ODOMETRY_BY_DELAY, {-0.00501, 0.0, 9.0, 1e-9}, ESTIMATE_MARGINAL},
         {ODOMETRY_BY_DELAY, {0.00499, 0.0, 9.0, 1e-9}, ESTIMATE_PASS},

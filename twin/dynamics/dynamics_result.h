@@ -50,7 +50,7 @@ struct dynamics_result {
     struct interpolation_choice hold;   /* interpolation of the efforts between samples */
     struct effort_cause cause;          /* a lag of the efforts, or a drift */
     struct effort_lag lag;              /* that was fitted */
-    bool phases;                        /* of commands within rows were fitted */
+    struct input_phases phases;         /* of efforts within rows */
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: unknown */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN: unknown */
     struct dynamics_trace trace;

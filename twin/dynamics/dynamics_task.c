@@ -132,38 +132,6 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
                                          status_name(status));
 }
 
-/* Lets the efforts act late. */
-static enum status apply_lag(struct data_table *table, const struct effort_lag *lag)
-{
-    const size_t n = table->set.n;
-    double *tau[MODEL_AXES_MAX];
-    gsl_vector *room = gsl_vector_alloc(table->set.axes * n);
-    for (size_t a = 0; a < table->set.axes && room; a++) {
-        tau[a] = room->data + a * n;
-    }
-    if (!room) {
-        return STATUS_E_NOMEM;
-    }
-    effort_lag_apply(&table->set, lag, tau);
-    for (size_t a = 0; a < table->set.axes; a++) {
-        const ptrdiff_t at = table->set.tau[a] - table->memory->data;
-        memcpy(table->memory->data + at, tau[a], n * sizeof(double));
-    }
-    gsl_vector_free(room);
-    return STATUS_OK;
-}
-
-/* Takes the phases of commands within rows off; *removed: there were some. */
-static enum status remove_phases(const struct model *model, const struct dynamics_fit *fit,
-                                 struct data_table *table, bool *removed)
-{
-    double *nu[MODEL_AXES_MAX];
-    for (size_t a = 0; a < table->set.axes; a++) {
-        nu[a] = table->memory->data + (table->set.nu[a] - table->memory->data);
-    }
-    return channel_phases_remove(model, &table->set, fit, nu, removed);
-}
-
 /* Finds what explains coloured residuals, as `tandem identify` does: a lag of the efforts or
  * phases of the commands, with which the model is fitted again, or a drift. */
 static enum status find_cause(const struct dynamics_task *task, struct data_table *table,
@@ -181,15 +149,21 @@ static enum status find_cause(const struct dynamics_task *task, struct data_tabl
         return STATUS_OK;
     }
     enum status status =
-        task->model->channels
-            ? remove_phases(task->model, &r->fit, table, &r->phases)
-            : dynamics_estimate_cause(task->model, set, &options, &r->fit, &r->cause);
+        dynamics_estimate_phases(task->model, &options, &r->fit, true, table, &r->phases);
+    if (status == STATUS_OK && r->phases.within_row) {
+        status = estimate_dynamics(task, set, "fit", &r->fit, err);
+    }
+    if (status == STATUS_OK && r->phases.within_row) {
+        input_phases_widen(&r->phases, task->model, set, &r->fit);
+    }
+    if (status == STATUS_OK && !task->model->channels) {
+        status = dynamics_estimate_cause(task->model, set, &options, &r->fit, &r->cause);
+    }
     if (status == STATUS_OK && r->cause.effect == EFFORT_LAG) {
         r->lag = r->cause.lag;
-        status = apply_lag(table, &r->lag);
-    }
-    if (status == STATUS_OK && (r->phases || r->lag.lag_s > 0.0)) {
-        status = estimate_dynamics(task, set, "fit", &r->fit, err);
+        status = effort_lag_apply(table, &r->lag);
+        status =
+            status == STATUS_OK ? estimate_dynamics(task, set, "fit", &r->fit, err) : status;
     }
     if (status == STATUS_OK && r->lag.lag_s > 0.0) {
         effort_lag_widen(task->model, set, &r->lag, &r->fit);
@@ -342,7 +316,7 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->older, &same, err)
                                  : status;
     if (status == STATUS_OK && r->lag.lag_s > 0.0) {
-        status = apply_lag(&held->older, &r->lag);
+        status = effort_lag_apply(&held->older, &r->lag);
     }
     status = status == STATUS_OK
                  ? estimate_dynamics(task, &held->older.set, "held_out", &held->fit, err)
@@ -352,7 +326,7 @@ static enum status fit_older(const struct dynamics_task *task, struct held_out *
                  : status;
     status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
                                  : status;
-    return status == STATUS_OK && r->lag.lag_s > 0.0 ? apply_lag(&held->newer, &r->lag)
+    return status == STATUS_OK && r->lag.lag_s > 0.0 ? effort_lag_apply(&held->newer, &r->lag)
                                                      : status;
 }
 
@@ -468,6 +442,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
         const struct model_row *row = model_row_find(task->model->name);
         input_interpolation_report(&r->fit, &r->hold);
         effort_cause_judge(&r->cause, &r->lag, &r->fit);
+        input_phases_judge(&r->phases, &r->fit);
         dynamics_check_judge(&r->fit, task->model, &r->summary,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
