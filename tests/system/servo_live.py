@@ -1,4 +1,4 @@
-"""A real and a wrong virtual position servo over a real broker, five times as fast as real time: dynamics identified
+"""A real and a wrong virtual position servo over a real broker, twenty times as fast as real time: dynamics identified
 from telemetry, promoted over HTTP, applied and acknowledged by the simulator. Afterwards both move alike.
 """
 import json
@@ -10,12 +10,12 @@ from rig import Rig, cut_records, member, replay
 from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
-PACE, RATE_HZ, HOLD_S = 5, 50, 0.12
+PACE, RATE_HZ, HOLD_S = 20, 50, 0.03
 TRUTH = {"error_per_acceleration_s2": 0.0031, "error_per_velocity_s": 0.12, "dead_band_rad": 0.012, "droop_rad": -0.02}
 WRONG = {"error_per_acceleration_s2": 0.008, "error_per_velocity_s": 0.3, "dead_band_rad": 0.002, "droop_rad": 0.0}
 MEASURED = "encoder_step_rad: 0.001534\nnoise_radps: 0.02\n"
 PAIR = ("elbow: {kind: joint, virtual_clock: simulation, dynamics: {model: position_servo, sides: real, window: 2000, "
-        "window_s: 40, refit_s: 20}}")
+        "window_s: 30, refit_s: 1}}")
 STEM = "tandem/v1/elbow"
 
 
@@ -70,7 +70,7 @@ def go(rig, name):
     rig.publish(f"{STEM}/command", {"id": name, "op": "go", "rotation_rad": 0.5 if int(name[1:]) % 2 else -0.5})
     rig.wait(lambda: len(rig.records("elbow", "entries")) > before, f"{name} is judged", 30)
     entry = json.loads(rig.records("elbow", "entries")[-1])
-    return abs(entry["real_motion_s"] - entry["virtual_motion_s"])
+    return PACE * abs(entry["real_motion_s"] - entry["virtual_motion_s"])
 
 
 def main():
@@ -86,15 +86,16 @@ def main():
         proposed = next(c for c in changes(rig) if c["action"] == "proposed" and c["set"]["verdict"] == "PASS")
         found, fit = proposed["set"]["values"], proposed["fit"]
         for name, truth in TRUTH.items():
-            assert abs(found[name] - truth) < 0.05 * abs(truth), (name, found[name], truth)
-        assert abs(fit["derived"]["natural_frequency_radps"]["value"] - 17.96) < 0.4, fit["derived"]
+            assert abs(found[name] - truth) < 5 * fit["se"][name] + 0.01 * abs(truth), (name, found[name], truth)
+            assert fit["se"][name] < 0.1 * abs(truth), (name, fit["se"][name])
+        assert abs(fit["derived"]["natural_frequency_radps"]["value"] - 17.96) < 1.0, fit["derived"]
         rig.fetch("/api/v1/pairs/elbow/parameters/promote", "POST", b'{"accept": "marginal"}', TOKEN)
         rig.wait(lambda: count(rig, "acknowledged") >= 1, "the simulator applies the set", 30)
         acknowledged = next(c for c in changes(rig) if c["action"] == "acknowledged")
         assert acknowledged["detail"] == "4 applied", acknowledged
         operator.stop()
         after = [go(rig, f"b{k}") for k in range(4)]
-        assert sum(before) > 4 * 0.1 and sum(after) < 0.25 * sum(before), (before, after)
+        assert sum(before) > 4 * 0.5 and sum(after) < 0.25 * sum(before), (before, after)
         robots.terminate()
         robots.wait(limit_s(10))
         rig.wait(lambda: all(rig.get("/api/v1/pairs/elbow")[s]["connection"] == "offline" for s in ("real", "virtual")),
