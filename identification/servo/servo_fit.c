@@ -364,7 +364,7 @@ static void describe_check(const struct servo_problem *p, const struct servo_poi
     check->r2 = squares > 0.0 ? 1.0 - point->sse / squares : nan("");
 }
 
-/* Sets the interval of the play from the fit with it. */
+/* Sets the interval of the play from the fit with it, and the open intervals. */
 static enum status limit_play(struct servo_problem *p, const struct servo_point *with_play,
                               struct servo_fit *fit)
 {
@@ -372,6 +372,7 @@ static enum status limit_play(struct servo_problem *p, const struct servo_point 
     const enum status st = servo_errors_compute(p, with_play, &errors);
     if (st == STATUS_OK) {
         const double se = sqrt(errors.covariance[TERM_PLAY * TERMS + TERM_PLAY]);
+        servo_estimate_open(fit, with_play, &errors);
         fit->estimate.value[SERVO_PLAY] = 0.0;
         fit->estimate.lo[SERVO_PLAY] = 0.0;
         fit->estimate.identifiable[SERVO_PLAY] = true;

@@ -167,6 +167,24 @@ void servo_estimate_set(struct servo_fit *fit, const struct servo_set *set,
     e->condition = errors->condition;
 }
 
+void servo_estimate_open(struct servo_fit *fit, const struct servo_point *with_play,
+                         const struct servo_errors *errors)
+{
+    struct estimate *e = &fit->estimate;
+    double by[SERVO_P][TERMS];
+    double values[SERVO_P];
+    servo_point_values(with_play, values);
+    differentiate_values(with_play, by);
+    for (size_t i = 0; i < SERVO_P; i++) {
+        const double se = sqrt(square_form(by[i], errors->covariance, TERMS, TERMS));
+        const double half = estimate_reach(errors->freedom) * se;
+        if (isfinite(e->lo[i]) && isfinite(values[i]) && isfinite(half)) {
+            e->lo_open[i] = fmin(e->lo[i], values[i] - half);
+            e->hi_open[i] = fmax(e->hi[i], values[i] + half);
+        }
+    }
+}
+
 /* --- parts of the recording --------------------------------------------------------------- */
 
 /* Measures the root mean square of the command's speed, and of its distance from its mean, in

@@ -101,6 +101,15 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_close(w);
 }
 
+/* One value of the command determines nothing. */
+static bool describe_commands(const void *what, char *text, size_t bytes)
+{
+    const struct servo_summary *data = &((const struct result *)what)->summary;
+    (void)snprintf(text, bytes, "commands of %.3g .. %.3g rad, %.4g s", data->command_min_rad,
+                   data->command_max_rad, data->duration_s);
+    return data->command_max_rad > data->command_min_rad;
+}
+
 static void print_check(const char *what, const struct servo_check *check, FILE *out)
 {
     (void)fprintf(out,
@@ -142,6 +151,7 @@ static void print_page(const void *what, FILE *out)
 const struct identify_method identify_position_servo = {.bytes = sizeof(struct result),
                                                         .name = name_parameters,
                                                         .form = &form,
+                                                        .describe = describe_commands,
                                                         .fit = fit_data,
                                                         .hold_out = hold_out,
                                                         .write = write_members,

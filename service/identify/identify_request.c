@@ -83,7 +83,8 @@ enum {
     MOVES = TRAVEL | 1 << MODEL_OF_COMMANDS,
     WHEELS = 1 << MODEL_OF_WHEELS,
     POSES = 1 << MODEL_OF_POSES,
-    ALL = MOTION | MOVES | WHEELS | POSES | 1 << MODEL_OF_JOINTS | 1 << MODEL_OF_SERVOS
+    SERVOS = 1 << MODEL_OF_SERVOS,
+    ALL = MOTION | MOVES | WHEELS | POSES | SERVOS | 1 << MODEL_OF_JOINTS
 };
 
 enum { WORD = 31, LIST = 1023, NAME = 99 };
@@ -145,9 +146,9 @@ const struct identify_option identify_options[] = {
     {{"write", 0, ARGUMENT_TEXT, NULL, 0, 0, "mjcf|urdf|sdf|json",
      "print a fragment for a simulator's file instead of the result"}, NULL, 0, ALL, AT(write)},
     {{"name", 0, ARGUMENT_TEXT, NULL, 0, 0, "JOINT",
-     "name of the joint in the fragment (joint1; --write)"}, NULL, 0, MOTION, AT(fragment.joint)},
+     "name of the joint in the fragment (joint1; --write)"}, NULL, 0, MOTION | SERVOS, AT(fragment.joint)},
     {{"inertia", 0, ARGUMENT_REAL, NULL, 0, 1e9, "KGM2",
-     "inertia about the axis, where a fit knows ratios only (0.01; --write)"}, NULL, 0, MOTION,
+     "inertia about the axis, where a fit knows ratios only (0.01; --write)"}, NULL, 0, MOTION | SERVOS,
      AT(fragment.inertia_kgm2)},
     {{"torque-per-unit", 0, ARGUMENT_REAL, NULL, 0, 1e9, "NM",
      "torque of a unit of effort, for efforts in A or V (1; --write)"}, NULL, 0, MOTION | 1 << MODEL_OF_JOINTS,

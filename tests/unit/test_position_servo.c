@@ -49,6 +49,12 @@ static void test_truth(void)
     servo_print("right", &fit);
     check_truth("right", &fit);
     CHECK_INT("right", fit.estimate.rank, 5);
+    /* A play that is not excluded would take a part of the dead band. */
+    for (size_t i = 0; i < SERVO_DELAY; i++) {
+        CHECK("open", fit.estimate.lo_open[i] <= fit.estimate.lo[i] &&
+                          fit.estimate.hi_open[i] >= fit.estimate.hi[i]);
+    }
+    CHECK("open", fit.estimate.lo_open[SERVO_DEAD_BAND] < fit.estimate.lo[SERVO_DEAD_BAND]);
     /* the same in another unit */
     for (size_t k = 0; k < file.n; k++) {
         file.command_rad[k] *= 0.001;
@@ -135,6 +141,7 @@ static void test_play(void)
     servo_print("play", &fit);
     check_truth("play", &fit);
     CHECK_NEAR("play", fit.estimate.value[SERVO_PLAY], 0.012, 0.03, 0.0);
+    CHECK("play is in the model", isnan(fit.estimate.lo_open[SERVO_DEAD_BAND]));
 }
 
 /* Replaces the positions by those of a law, in steps of an encoder. */

@@ -225,6 +225,9 @@ static void test_live_fit(void)
     CHECK_NEAR("g", e->value[3], DROOP, 0.02, 0.0);
     CHECK_NEAR("d", e->value[2], v[SERVO_DEAD_BAND], 1e-9, 0.0);
     CHECK_NEAR("delay", live.fit.delay_s, v[SERVO_DELAY], 1e-12, 0.0);
+    CHECK("open", e->lo_open[0] <= e->lo[0] && e->hi_open[0] >= e->hi[0]);
+    CHECK_NEAR("open", e->hi_open[1], 1.0 / fit.estimate.lo_open[SERVO_POSITION_GAIN], 1e-9,
+               0.0);
     CHECK_INT("reference", live.honest.count, 1);
     CHECK("predicts", live.held_out_r2[0] > 0.99);
     (void)printf("velocities are off by %.3g rad/s\n", live.run_rmse[0]);

@@ -100,6 +100,12 @@ static void convert_values(const struct estimate *from, struct dynamics_fit *fit
         to->se_white[i] = fabs(slope) * from->se_white[at];
         to->lo[i] = to->value[i] - reach * to->se[i];
         to->hi[i] = to->value[i] + reach * to->se[i];
+        if (conversion[i].power > 0.0 || from->lo_open[at] > 0.0) {
+            const double ends[] = {pow(from->lo_open[at], conversion[i].power),
+                                   pow(from->hi_open[at], conversion[i].power)};
+            to->lo_open[i] = fmin(ends[0], ends[1]);
+            to->hi_open[i] = fmax(ends[0], ends[1]);
+        }
         to->identifiable[i] = from->identifiable[at];
         fit->delay_covariance[i] = slope * from->covariance[at][SERVO_DELAY];
         for (size_t k = 0; k < COUNT(conversion); k++) {
