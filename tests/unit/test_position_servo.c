@@ -49,12 +49,14 @@ static void test_truth(void)
     servo_print("right", &fit);
     check_truth("right", &fit);
     CHECK_INT("right", fit.estimate.rank, 5);
-    /* A play that is not excluded would take a part of the dead band. */
+    /* A play that is not excluded would change other values. */
+    const struct estimate *e = &fit.estimate;
+    size_t wider = 0;
     for (size_t i = 0; i < SERVO_DELAY; i++) {
-        CHECK("open", fit.estimate.lo_open[i] <= fit.estimate.lo[i] &&
-                          fit.estimate.hi_open[i] >= fit.estimate.hi[i]);
+        CHECK("open", e->lo_open[i] <= e->lo[i] && e->hi_open[i] >= e->hi[i]);
+        wider += e->lo_open[i] < e->lo[i] || e->hi_open[i] > e->hi[i] ? 1 : 0;
     }
-    CHECK("open", fit.estimate.lo_open[SERVO_DEAD_BAND] < fit.estimate.lo[SERVO_DEAD_BAND]);
+    CHECK("open", wider > 2);
     /* the same in another unit */
     for (size_t k = 0; k < file.n; k++) {
         file.command_rad[k] *= 0.001;

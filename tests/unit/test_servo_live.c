@@ -232,7 +232,7 @@ static void test_live_fit(void)
     CHECK("predicts", live.held_out_r2[0] > 0.99);
     (void)printf("velocities are off by %.3g rad/s\n", live.run_rmse[0]);
     CHECK("velocities", live.run_rmse[0] < 0.06 && live.trace.n == DYNAMICS_TRACE_MAX);
-    /* What the model derives, with its error, is what the fit says. */
+    /* The model derives the values of the fit, with their errors. */
     for (size_t i = 0; i < position_servo_model.derived_count; i++) {
         struct dynamics_derived derived;
         dynamics_derive(&live.fit, &position_servo_model, i, &derived);
