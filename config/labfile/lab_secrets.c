@@ -1,6 +1,7 @@
 #include "config/labfile/lab_secrets.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,4 +80,37 @@ enum status lab_secrets_check(const struct lab_file *lab, struct err_list *error
         good = !(secrets[i].path[0] && has_fault(&secrets[i], errors)) && good;
     }
     return good ? STATUS_OK : STATUS_E_ARG;
+}
+
+void lab_secrets_print_public(const struct lab_file *lab, FILE *out)
+{
+    struct lab_file shown = *lab;
+    char *const secrets[] = {shown.broker.username,
+                             shown.broker.password_file,
+                             shown.broker.telemetry_username,
+                             shown.broker.telemetry_password_file,
+                             shown.broker.tls.cert_file,
+                             shown.broker.tls.key_file,
+                             shown.http.token_file,
+                             shown.http.tls_certificate,
+                             shown.http.tls_key};
+    for (size_t i = 0; i < COUNT(secrets); i++) {
+        secrets[i][0] = '\0';
+    }
+    lab_file_print(&shown, out);
+}
+
+char *lab_secrets_public_text(const struct lab_file *lab)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out) {
+        lab_secrets_print_public(lab, out);
+        if (fclose(out) != 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    return text;
 }

@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "config/labfile/lab_secrets.h"
 #include "config/model/model_file.h"
 #include "config/options/option_file.h"
 #include "logger/message/json_write.h"
@@ -250,8 +251,11 @@ static enum status start_web(struct daemon *d, struct err *err)
         .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
         .store_path = d->file->store.file,
     };
+    d->public_lab = lab_secrets_public_text(d->file);
     const struct web_source source = {
         .context = d,
+        .version = TANDEM_VERSION,
+        .lab = d->public_lab,
         .snapshots = d->snapshots,
         .catch_up = source_catch_up,
         .acquire = snapshots_acquire,
@@ -743,6 +747,7 @@ static bool finish_daemon(struct daemon *d)
     (void)pthread_mutex_destroy(&d->lock);
     checkpoint_writer_close(d);
     free(d->pending_fits.fit);
+    free(d->public_lab);
     result_publisher_free(d);
     free(d->thread.scratch);
     free(d);

@@ -526,6 +526,7 @@ struct daemon {
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;
+    char *public_lab; /* the lab file without secrets, for reports; NULL without HTTP */
     pthread_mutex_t lock; /* protects what parts share; held briefly */
     struct gateway gateway;
     struct lab_alarms lab_alarms;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "config/labfile/lab_secrets.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/mcap_writer.h"
@@ -310,25 +311,6 @@ void slice_mcap_record(void *context, const struct effect *effect, const char *p
 /* --- the end --------------------------------------------------------------------------------
  */
 
-/* Prints the lab file without the places of secrets and the names of users. */
-static void print_lab(const struct lab_file *lab, FILE *out)
-{
-    struct lab_file shown = *lab;
-    char *const secrets[] = {shown.broker.username,
-                             shown.broker.password_file,
-                             shown.broker.telemetry_username,
-                             shown.broker.telemetry_password_file,
-                             shown.broker.tls.cert_file,
-                             shown.broker.tls.key_file,
-                             shown.http.token_file,
-                             shown.http.tls_certificate,
-                             shown.http.tls_key};
-    for (size_t i = 0; i < COUNT(secrets); i++) {
-        secrets[i][0] = '\0';
-    }
-    lab_file_print(&shown, out);
-}
-
 static void format_bound(int64_t t_us, char text[40])
 {
     if (t_us == LAB_TIME_NONE || t_us == LAB_TIME_MAX) {
@@ -359,7 +341,7 @@ enum status slice_mcap_end(struct slice_mcap *m, const char *trigger,
     if (!to) {
         return STATUS_E_NOMEM;
     }
-    print_lab(m->request->lab, to);
+    lab_secrets_print_public(m->request->lab, to);
     format_bound(found->from_us, from);
     format_bound(found->until_us, until);
     join_pairs(m->request, pairs, sizeof pairs);

@@ -210,6 +210,17 @@ enum status replay_each(struct replay_run *run, enum store_kind kind, spool_row_
     return status;
 }
 
+enum status replay_each_of_pair(struct replay_run *run, enum store_kind kind, size_t pair,
+                                spool_row_fn *row, void *context)
+{
+    return spool_each(run->spool, list_of(run, kind, pair), 0, row, context, &run->err);
+}
+
+uint64_t replay_count_of_pair(const struct replay_run *run, enum store_kind kind, size_t pair)
+{
+    return spool_count(run->spool, list_of(run, kind, pair));
+}
+
 /* ---- the document: records ---- */
 
 static bool write_row(void *context, const struct spool_row *row)

@@ -51,6 +51,11 @@ void replay_close_spool(struct replay_run *run); /* also allowed if none was ope
 MUST_USE enum status replay_each(struct replay_run *run, enum store_kind kind,
                                  spool_row_fn *row, void *context);
 
+/* The same for one pair, by its index in the lab file; and the number of its records. */
+MUST_USE enum status replay_each_of_pair(struct replay_run *run, enum store_kind kind,
+                                         size_t pair, spool_row_fn *row, void *context);
+uint64_t replay_count_of_pair(const struct replay_run *run, enum store_kind kind, size_t pair);
+
 /* Bounds of a partial document: the newest records over all pairs that occur. Other pairs, and
  * events, are left out. */
 struct replay_extract {

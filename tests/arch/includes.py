@@ -48,7 +48,7 @@ twin/following: base/text base/errors base/numbers logger/message identification
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
-twin/report: base/errors logger/message identification/data identification/model identification/geometry
+twin/report: base/errors base/numbers logger/message identification/numeric identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
 twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
@@ -98,6 +98,8 @@ service/export: base/errors base/numbers logger/message logger/codec twin/pair t
   service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message identification/travel twin/pair twin/report twin/sim/robot
   twin logger/storage config/options config/labfile service/tool service/sim/mission service/replay
+service/report: base/text base/errors base/numbers logger/message logger/storage twin/pair twin twin/report
+  config/labfile service/tool service/replay service/compare
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http

@@ -291,6 +291,8 @@ static inline enum status fixture_cancel_job(void *context, uint64_t id)
 static inline struct web_source fixture_source(struct fixture *f)
 {
     return (struct web_source){.context = f,
+                               .version = "0",
+                               .lab = "pairs: {r1: {}}\n",
                                .snapshots = f,
                                .acquire = fixture_acquire,
                                .release = fixture_release,

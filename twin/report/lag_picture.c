@@ -286,10 +286,10 @@ void lag_picture_write(const struct lag_picture *picture, json_write_flush *outp
 {
     const struct svg_text svg = {output, context};
     svg_printf(&svg,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"lag-picture\" viewBox=\"0 0 "
-               "%d %zu\" role=\"img\" font-family=\"sans-serif\" font-size=\"10\" "
-               "fill=\"currentColor\">\n",
-               WIDTH, PANEL * picture->panel_count);
+               "<svg%s class=\"lag-picture\" viewBox=\"0 0 %d %zu\" role=\"img\" "
+               "font-family=\"sans-serif\" font-size=\"10\" fill=\"currentColor\">\n",
+               picture->embedded ? "" : " xmlns=\"http://www.w3.org/2000/svg\"", WIDTH,
+               PANEL * picture->panel_count);
     svg_printf(&svg, "<title>");
     svg_print_escaped(&svg, picture->title);
     svg_printf(&svg, "</title><desc>");

@@ -50,6 +50,7 @@ struct lag_picture {
     const char *title, *description; /* for people who do not see it */
     const struct lag_panel *panels;
     size_t panel_count;
+    bool embedded; /* within a page of HTML, which needs no name space */
 };
 
 /* A panel without points says so. */

@@ -105,6 +105,8 @@ struct web_response {
     bool varies;              /* by Accept */
     bool unchanged;           /* status is 200, but the client has this version: send 304 */
     bool page;                /* a dashboard file: send strict browser policies */
+    const char *policy;       /* Content-Security-Policy of a file; NULL: none */
+    char file_name[64];       /* to save it under; "": it is shown */
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* an endless response instead of body; owned. NULL: none */
     bool tagged;              /* make the ETag from the body */

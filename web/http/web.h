@@ -110,6 +110,8 @@ struct metrics;
 /* Functions that the daemon provides. Any server thread may call each. */
 struct web_source {
     void *context;
+    const char *version; /* of the program */
+    const char *lab;     /* the lab file without secrets, as YAML; NULL: not available */
     /* Waits briefly until everything received so far is in the newest view, and with `stored`
      * also in the store. NULL: it always is. */
     void (*catch_up)(void *context, bool stored);

@@ -305,7 +305,8 @@ export function mount(root, {pair, path, signal}) {
                 ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("span", {class: "push"}), command(),
-            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice)),
+            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice), " ",
+            downloadLink("Report", `${path}/report`, `${pair}-report.html`, notice)),
                 list));
     const refresh = watch(signal, async s => {
         const wanted = filter.value;

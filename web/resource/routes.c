@@ -17,6 +17,7 @@
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
+#define SPAN   (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL))
 #define CHART (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
 #define FRAGMENT                                                                               \
     (QUERY_BIT(QUERY_FRAGMENT_FORMAT) | QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_INERTIA) |     \

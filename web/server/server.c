@@ -213,6 +213,9 @@ static bool add_headers(const struct web_response *r, unsigned status, bool clos
 {
     const char *type = r->media_type ? r->media_type : "application/json";
     char wait_s[16] = "";
+    char disposition[96] = "";
+    (void)snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"",
+                   r->file_name);
     if (r->retry_after_s > 0) {
         (void)snprintf(wait_s, sizeof wait_s, "%u", r->retry_after_s);
     }
@@ -232,7 +235,8 @@ static bool add_headers(const struct web_response *r, unsigned status, bool clos
         {"Vary", r->page     ? "Accept-Encoding"
                  : r->varies ? "Accept"
                              : NULL},
-        {"Content-Security-Policy", r->page ? PAGE_POLICY : NULL},
+        {"Content-Security-Policy", r->page ? PAGE_POLICY : r->policy},
+        {"Content-Disposition", r->file_name[0] ? disposition : NULL},
         {"Referrer-Policy", r->page ? "no-referrer" : NULL},
         {"Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL},
         {"X-Accel-Buffering", r->stream ? "no" : NULL}, /* proxies must not buffer a stream */
