@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/errors/status.h"
+#include "service/bag/bag_rows.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
 #include "service/tool/arguments.h"
@@ -29,10 +30,15 @@ static const char purpose[] =
     "of\n"
     "  motion also take journals, as `mosquitto_sub -F %J` and the daemon write them: the\n"
     "  telemetry of one robot, with nu[0], nu[1] ... and tau[0] ... in the order of the\n"
-    "  model's axes.\n";
+    "  model's axes.\n"
+    "\n"
+    "  ROS 2 bags (MCAP, .db3) are read, too: Twist and Odometry by type, other values by\n"
+    "  their paths: --columns velocity=/joint_states.velocity[elbow].\n";
 
 static const char examples[] =
     "  tandem identify --model usv3 --validate day2.csv --plot day1.svg day1.csv\n"
+    "  tandem identify --list walk.mcap\n"
+    "  tandem identify --model diffdrive --topics command=/cmd_vel,motion=/odom walk.mcap\n"
     "  tandem identify --model usv3 --pair r1 --side virtual --reference used.json log.jsonl\n";
 
 static int report_status(enum status st, const struct err *err)
@@ -66,7 +72,39 @@ static int refuse_model(const char *name)
     return EXIT_USAGE;
 }
 
-static int run_model(struct identify_request *request)
+/* Does the model read this quantity from a column that bags have by type, and --columns not? */
+static bool needs_topic(const struct model_row *row, const struct identify_request *request,
+                        bool command)
+{
+    if (row->data == MODEL_OF_WHEELS) {
+        return !command && !column_map_find(&request->columns, "x");
+    }
+    if (row->data != MODEL_OF_MOTION) {
+        return false;
+    }
+    const struct model_axis *axis = &row->model->axes[0];
+    const char *role = row->roles[command ? 1 : 1 + row->model->axis_count];
+    return strcmp(command ? axis->effort : axis->velocity, command ? "v_cmd_mps" : "v_mps") ==
+               0 &&
+           !column_map_find(&request->columns, role);
+}
+
+static enum status load_bags(const struct model_row *row, struct identify_request *request,
+                             struct csv_source *files, struct err *err)
+{
+    const struct bag_request bags = {.columns = &request->columns,
+                                     .topics = request->topics,
+                                     .clock = request->clock,
+                                     .command_timeout_s = request->command_timeout_s,
+                                     .needs_command = needs_topic(row, request, true),
+                                     .needs_motion = needs_topic(row, request, false)};
+    const enum status st = bag_rows_load(&bags, files, request->file_count, err);
+    return st == STATUS_OK
+               ? bag_rows_load(&bags, request->validate, request->validate_count, err)
+               : st;
+}
+
+static int run_model(struct identify_request *request, struct csv_source *files)
 {
     if (request->model && !model_argument_load("identify", &request->model)) {
         return EXIT_USAGE;
@@ -87,6 +125,7 @@ static int run_model(struct identify_request *request)
         return refuse_model(name);
     }
     enum status st = identify_check(row, request, &err);
+    st = st == STATUS_OK ? load_bags(row, request, files, &err) : st;
     if (st == STATUS_OK) {
         stop_signal_install();
         progress_start(&progress, "reading");
@@ -169,7 +208,13 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     const enum status st = request.column_words ? column_map_read(request.column_words, true,
                                                                   &request.columns, &err)
                                                 : STATUS_OK;
-    return st == STATUS_OK ? run_model(&request) : report_status(st, &err);
+    if (st == STATUS_OK && request.list) {
+        return report_status(bag_rows_list(files, request.file_count, stdout, &err), &err);
+    }
+    const int done = st == STATUS_OK ? run_model(&request, files) : report_status(st, &err);
+    bag_rows_free(files, request.file_count);
+    bag_rows_free(request.validate, request.validate_count);
+    return done;
 }
 
 /* Makes malloc reuse freed columns instead of asking for new pages, which costs a twentieth of

@@ -6,11 +6,12 @@
 
 #include "base/text/utf8.h"
 #include "identification/model/model.h"
+#include "logger/storage/bag_reader.h"
 #include "service/tool/version.h"
 
 struct identify_request identify_request_defaults(void)
 {
-    return (struct identify_request){.side = "real", .delay_max_s = -1.0};
+    return (struct identify_request){.side = "real", .delay_max_s = -1.0, .command_timeout_s = 1.0};
 }
 
 enum fragment_format identify_fragment_format(const struct identify_request *request)
@@ -138,6 +139,14 @@ const struct identify_option identify_options[] = {
     {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
      "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --reference), "
      "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},
+    {{"list", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
+     "only list the topics of ROS 2 bags: types, counts, rates, what can be decoded"}, NULL, 0, ALL, AT(list)},
+    {{"topics", 0, ARGUMENT_TEXT, NULL, 0, 0, "ROLE=TOPIC,...",
+     "topics of a bag: command=/cmd_vel,motion=/odom (by type, if each has one topic)"}, NULL, 0, ALL, AT(topics)},
+    {{"clock", 0, ARGUMENT_TEXT, NULL, 0, 0, "stamps|log",
+     "times of a bag: those of headers, or of the recorder (stamps)"}, NULL, 0, ALL, AT(clock)},
+    {{"command-timeout", 0, ARGUMENT_REAL, NULL, 0, 1e9, "S",
+     "a command of a bag is held no longer than this (1)"}, NULL, 0, ALL, AT(command_timeout_s)},
     {{"plot", 0, ARGUMENT_TEXT, NULL, 0, 0, "FILE.svg",
      "plot measured and simulated velocities, and residuals, as SVG; needs gnuplot (motion)"},
      NULL, 0, MOTION, AT(plot)},
@@ -214,6 +223,9 @@ bool identify_is_journal(const struct csv_source *input)
 {
     struct stat kind;
     char head[64] = "";
+    if (!input->text && bag_kind_of(input->path) == BAG_LINES) {
+        return true;
+    }
     if (input->text) {
         const size_t n = input->bytes < sizeof head - 1 ? input->bytes : sizeof head - 1;
         memcpy(head, input->text, n);

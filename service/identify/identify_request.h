@@ -76,6 +76,10 @@ struct identify_request {
     const char *write;                /* format of a fragment; NULL: the result itself */
     struct fragment_options fragment; /* for write */
     const char *fail_if;              /* names of outcomes, separated by commas; NULL: none */
+    /* For bags (service/bag/bag_rows.h): only list the topics; topics by role, "stamps" or "log". */
+    bool list;
+    const char *topics, *clock;
+    double command_timeout_s;
 
     /* Derived values and the caller. */
     /* Recordings that take no part in the fit. */

@@ -154,7 +154,7 @@ enum status csv_file_read(const struct csv_source *source, const struct csv_line
     r->total = source->bytes;
     const enum status st = source->text ? read_table(r, err) : read_file(r, err);
     if (st == STATUS_OK && mark) {
-        *mark = r->seen;
+        *mark = source->made_of.bytes > 0 ? source->made_of : r->seen;
     }
     free(r);
     return st;

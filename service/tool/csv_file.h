@@ -17,6 +17,7 @@ struct csv_source {
     const char *path; /* of a file, "-" is standard input; name of a text */
     const char *text; /* [bytes]: read this instead of a file; NULL: read the file */
     size_t bytes;
+    struct file_mark made_of; /* the file of which a text was made; all zero: none */
 };
 
 /* Callbacks of reading. */

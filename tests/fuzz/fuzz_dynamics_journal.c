@@ -87,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err = {0};
     memset(&rows, 0, sizeof rows);
     rows.raw.part_count = 1;
-    const struct csv_source input = {"fuzz", (const char *)data + 1, size - 1};
+    const struct csv_source input = {
+        .path = "fuzz", .text = (const char *)data + 1, .bytes = size - 1};
     const enum status st = dynamics_journal_read(&wanted, &input, 1, &mark, &summary, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
     assert(mark.bytes == size - 1);

@@ -54,7 +54,8 @@ static void check_whole(size_t bytes)
     char path[SCRATCH_MAX];
     char *text = make_text(bytes);
     write_file(path, text, bytes);
-    const struct csv_source sources[] = {{.path = path}, {"text", text, bytes}};
+    const struct csv_source sources[] = {{.path = path},
+                                         {.path = "text", .text = text, .bytes = bytes}};
     for (size_t i = 0; i < COUNT(sources); i++) {
         struct rows rows = {0};
         struct file_mark mark;

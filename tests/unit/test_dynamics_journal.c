@@ -48,7 +48,7 @@ static enum status read_text(const struct dynamics_journal *wanted, const char *
                              struct dynamics_journal_summary *summary, struct err *err)
 {
     struct file_mark mark;
-    const struct csv_source input = {"text", text, strlen(text)};
+    const struct csv_source input = {.path = "text", .text = text, .bytes = strlen(text)};
     const enum status st = dynamics_journal_read(wanted, &input, 1, &mark, summary, err);
     if (st == STATUS_OK) {
         CHECK_INT("mark", mark.bytes, strlen(text));

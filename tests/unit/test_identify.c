@@ -81,7 +81,7 @@ static void test_memory(void)
         size_t bytes = 0;
         char *text = read_file(rows[i].path, &bytes);
         const struct csv_source file = {.path = rows[i].path};
-        const struct csv_source memory = {rows[i].name, text, bytes};
+        const struct csv_source memory = {.path = rows[i].name, .text = text, .bytes = bytes};
         struct identify_request request = {
             .side = "real", .delay_max_s = -1.0, .json = true, .files = &file, .file_count = 1};
         if (i == 0) {
@@ -181,7 +181,7 @@ static void test_within(void)
 {
     size_t bytes = 0;
     char *text = make_long(10, &bytes);
-    const struct csv_source input = {"long.csv", text, bytes};
+    const struct csv_source input = {.path = "long.csv", .text = text, .bytes = bytes};
     struct watch watch = {.asked = 0};
     struct err err = {0};
     struct identify_request request = {.side = "real",
@@ -221,7 +221,8 @@ static void test_held_out(void)
     free(run_identify("usv3", &request, &st, &err));
     CHECK_INT("too few", st, STATUS_E_EMPTY);
     CHECK_TEXT("named", err.where, "day2.csv");
-    request.validate[1] = (struct csv_source){"day3.csv", few, sizeof few - 1};
+    request.validate[1] =
+        (struct csv_source){.path = "day3.csv", .text = few, .bytes = sizeof few - 1};
     request.validate_count = 2;
     err = (struct err){0};
     free(run_identify("usv3", &request, &st, &err));
@@ -252,7 +253,8 @@ static void test_faults(void)
          "missing_column"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct csv_source input = {"up.csv", rows[i].text, strlen(rows[i].text)};
+        const struct csv_source input = {
+            .path = "up.csv", .text = rows[i].text, .bytes = strlen(rows[i].text)};
         struct identify_request request = {.side = rows[i].side,
                                            .delay_max_s = -1.0,
                                            .method = rows[i].method,
