@@ -99,6 +99,7 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
     } else if (event->kind == EVENT_ACK && x->following) {
         pair_following_acknowledged(x->following, &run, x->dynamics);
     }
+    pair_publish_eta(&run);
     pair_update_deadline(&run, earliest_deadline(x));
 }
 
@@ -128,5 +129,6 @@ void pair_fire(const struct pair_parts *x, const struct pair_params *p,
     }
     pair_correct_fire(&run);
     pair_fire_timeouts(&run);
+    pair_publish_eta(&run);
     pair_update_deadline(&run, earliest_deadline(x));
 }

@@ -212,6 +212,9 @@ static const struct option_row pair_rows[] = {
     {"parameters.propose_every", WHOLE("", "10", 1.0, 1000000.0), IN_PAIR(params.propose_every),
      "auto: moves of the real robot between two proposals."},
 
+    {"forecast.publish", CHOICE("none", "none|late|each"), IN_PAIR(params.forecast_publish),
+     "Forecasts of open commands over MQTT: of each command, or of those that are later than predicted."},
+
     {"calibration.method", CHOICE("auto", "ols|huber|tukey|auto"), IN_PAIR(params.method),
      "Fit of the travel times: least squares, robust, more robust, or chosen by the residuals."},
     {"calibration.motion", CHOICE("both", "both|turns|drives"), IN_PAIR(params.motion),

@@ -80,6 +80,11 @@ MUST_USE enum status gateway_send_whole(struct daemon *daemon, const char *topic
                                         const char *payload, size_t bytes,
                                         enum gateway_delivery delivery);
 
+/* The same for a message that a broker of MQTT 5 retains for expiry_s only, others not at all. */
+MUST_USE enum status gateway_send_expiring(struct daemon *daemon, const char *rest,
+                                           const char *payload, size_t bytes,
+                                           uint32_t expiry_s);
+
 /* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
  * thread, as machines() of struct web_source. */
 size_t gateway_read_robot(void *daemon, size_t pair, enum side side,

@@ -477,6 +477,35 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
     }
 }
 
+/* A forecast is useless after the command's deadline, and the broker must not keep it longer.
+ */
+static void send_eta(struct daemon *d, uint32_t pair, const char *text, size_t bytes)
+{
+    char rest[MESSAGE_TOPIC_MAX];
+    const double timeout_s = lab_s(lab_pair_params(d->lab, pair)->timeout_us);
+    (void)snprintf(rest, sizeof rest, "%s/eta", pair_id(d, pair));
+    const enum status status =
+        gateway_send_expiring(d, rest, text, bytes, 1 + (uint32_t)fmin(timeout_s, 1e9));
+    d->effect_executor.counts.published += status == STATUS_OK;
+    d->effect_executor.counts.not_published += status != STATUS_OK;
+}
+
+/* Messages of the last run are of commands that have ended since. */
+static void send_first_eta(struct daemon *d, uint32_t pair)
+{
+    const struct pair_params *p = lab_pair_params(d->lab, pair);
+    char text[PAIR_ETA_MAX];
+    struct json_writer w;
+    if (p->forecast_publish == PAIR_FORECAST_NONE) {
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    pair_write_eta(&w, lab_pair(d->lab, pair), p, lab_time(d->lab));
+    if (json_write_end(&w)) {
+        send_eta(d, pair, text, w.used);
+    }
+}
+
 /* ---- teams --------------------------------------------------------------------------- */
 
 /* The bars that an effect ends, by number. A robot ends one at a meeting. */
@@ -642,7 +671,8 @@ static void emit_result(struct daemon *d, const struct effect *effect)
 static void write_time(struct daemon *d, enum effect_kind kind)
 {
     struct effect_executor *o = &d->effect_executor;
-    if (!o->live || kind == EFFECT_CONTROL || kind == EFFECT_PROBE || kind == EFFECT_FIDELITY) {
+    if (!o->live || kind == EFFECT_CONTROL || kind == EFFECT_PROBE || kind == EFFECT_FIDELITY ||
+        kind == EFFECT_ETA) {
         return;
     }
     if (d->thread.no_line) {
@@ -700,6 +730,11 @@ void effect_executor_emit(void *context, const struct effect *effect)
     case EFFECT_FIDELITY:
         emit_fidelity(d, effect);
         break;
+    case EFFECT_ETA:
+        if (d->effect_executor.live) {
+            send_eta(d, effect->pair, effect->payload.text, effect->payload.bytes);
+        }
+        break;
     case EFFECT_FIT:
         if (d->effect_executor.live) {
             fits_begin(d->fits, effect->pair, effect->side);
@@ -730,6 +765,7 @@ void effect_executor_go_live(struct daemon *d)
     d->effect_executor.live = true;
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
+        send_first_eta(d, (uint32_t)i);
         if (lab_dynamics(d->lab, i)) {
             result_publisher_offer(d, RESULT_DYNAMICS, (uint32_t)i);
         }

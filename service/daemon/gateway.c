@@ -399,6 +399,17 @@ enum status gateway_send_whole(struct daemon *d, const char *topic, const char *
     return mqtt_client_publish(client, topic, payload, bytes, 1, delivery == GATEWAY_RETAINED);
 }
 
+enum status gateway_send_expiring(struct daemon *d, const char *rest, const char *payload,
+                                  size_t bytes, uint32_t expiry_s)
+{
+    char topic[MESSAGE_TOPIC_MAX];
+    const int n = snprintf(topic, sizeof topic, "%s/%s", d->file->broker.prefix, rest);
+    return n < 0 || (size_t)n >= sizeof topic
+               ? STATUS_E_ARG
+               : mqtt_client_publish_expiring(d->gateway.client, topic, payload, bytes,
+                                              expiry_s);
+}
+
 void gateway_leave(struct daemon *d, int timeout_ms)
 {
     if (d->gateway.telemetry) {

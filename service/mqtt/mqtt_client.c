@@ -253,6 +253,13 @@ enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topi
     return mqtt_sender_add(client, topic, payload, bytes, mode);
 }
 
+enum status mqtt_client_publish_expiring(struct mqtt_client *client, const char *topic,
+                                         const void *payload, size_t bytes, uint32_t expiry_s)
+{
+    const struct mqtt_send_mode mode = {.droppable = true, .expiry_s = expiry_s};
+    return mqtt_sender_add(client, topic, payload, bytes, mode);
+}
+
 static int64_t after_ms(int timeout_ms)
 {
     return lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;

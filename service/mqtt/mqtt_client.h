@@ -153,6 +153,12 @@ MUST_USE enum status mqtt_client_publish_once(struct mqtt_client *client, const 
 MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                              const void *payload, size_t bytes);
 
+/* The same; a broker of MQTT 5 retains it for expiry_s (> 0), others do not retain it. Nothing
+ * else removes it from a broker if this program dies. */
+MUST_USE enum status mqtt_client_publish_expiring(struct mqtt_client *client, const char *topic,
+                                                  const void *payload, size_t bytes,
+                                                  uint32_t expiry_s);
+
 /* Only within `message`, `silence` or `accepted`: this message cannot be accepted and is not
  * acknowledged; this silence or connection cannot be recorded. The link is cut, nothing more is
  * delivered, and it stays down until mqtt_client_resume(). A broker that keeps the session then

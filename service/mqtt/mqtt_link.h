@@ -149,9 +149,10 @@ bool mqtt_sender_is_topic(const char *topic);
 struct mqtt_send_mode {
     int qos;
     bool retained;
-    bool urgent;    /* before all waiting messages, beyond all bounds */
-    bool droppable; /* sent on this connection or never */
-    bool once;      /* not repeated if the broker may have it */
+    uint32_t expiry_s; /* > 0: retained for this long, if the broker speaks MQTT 5 */
+    bool urgent;       /* before all waiting messages, beyond all bounds */
+    bool droppable;    /* sent on this connection or never */
+    bool once;         /* not repeated if the broker may have it */
 };
 /* Append a copy of a message to the queue. Statuses as of mqtt_client_publish() and, for
  * droppable ones, mqtt_client_publish_now(). */

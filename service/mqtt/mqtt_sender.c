@@ -194,12 +194,19 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     m->handed++;
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
     MQTT_LINK_SET(client, &response, m, on_sent, on_send_failure);
+    const bool expires = client->v5 && m->mode.expiry_s > 0;
+    if (expires) {
+        MQTTProperty expiry = {.identifier = MQTTPROPERTY_CODE_MESSAGE_EXPIRY_INTERVAL};
+        expiry.value.integer4 = m->mode.expiry_s;
+        (void)MQTTProperties_add(&response.properties, &expiry);
+    }
     lock_release(&client->mutex);
     mqtt_link_enter_paho();
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
-                                  m->mode.qos, m->mode.retained ? 1 : 0, &response);
+                                  m->mode.qos, m->mode.retained || expires ? 1 : 0, &response);
     mqtt_link_leave_paho();
+    MQTTProperties_free(&response.properties);
     lock_acquire(&client->mutex);
     return rc;
 }

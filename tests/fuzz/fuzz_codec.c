@@ -79,6 +79,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
         break;
     case EFFECT_FIT:
     case EFFECT_FIDELITY:
+    case EFFECT_ETA:
     case EFFECT_DYNAMICS:
         break;
     case EFFECT_LOG:

@@ -52,6 +52,7 @@ static void record_effect(void *context, const struct effect *effect)
     case EFFECT_FIT:
     case EFFECT_CONTROL:
     case EFFECT_FIDELITY:
+    case EFFECT_ETA:
     case EFFECT_DYNAMICS:
     case EFFECT_LOG:
     case EFFECT_TEAM:

@@ -54,7 +54,7 @@ static inline void script_emit(void *context, const struct effect *effect)
         retained->probe = effect->probe;
     } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY ||
                effect->kind == EFFECT_NOTICE || effect->kind == EFFECT_POSE ||
-               effect->kind == EFFECT_PARAMETERS) {
+               effect->kind == EFFECT_PARAMETERS || effect->kind == EFFECT_ETA) {
         (void)snprintf(retained->payload, sizeof retained->payload, "%.*s",
                        (int)effect->payload.bytes, effect->payload.text);
     }

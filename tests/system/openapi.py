@@ -22,7 +22,7 @@ from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
-PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5}
+PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5, forecast: {publish: each}}
   r2: {mode: link, timeout_s: 1, correct: after_inconsistency}
   wheels: {}
   boat:

@@ -233,6 +233,53 @@ static void test_other_commands(void)
     script_close(&s);
 }
 
+/* ---- over MQTT ---- */
+
+static const char *last_eta(const struct script *s, size_t count)
+{
+    const struct script_effect *e = script_find(s, EFFECT_ETA, count - 1);
+    return e && script_count(s, EFFECT_ETA) == count ? e->payload : "another count";
+}
+
+static void run_published(enum pair_forecast_publish publish)
+{
+    static struct script s;
+    const bool each = publish == PAIR_FORECAST_EACH;
+    script_init(&s, 1);
+    s.params[0].forecast_publish = publish;
+    script_open(&s);
+    for (int k = 0; k < 40; k++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "e%d", k);
+        send_go(&s, AT(20.0 * k), id, 1.0, 0.0);
+        answer(&s, AT(20.0 * k + 1.0 + 0.001 * (k % 3)), SIDE_REAL, id, REPLY_DONE, false);
+        answer(&s, AT(20.0 * k + 1.2 + 0.001 * (k % 4)), SIDE_VIRTUAL, id, REPLY_DONE, false);
+    }
+    /* From the 13th command on: at the command, and when it has ended. */
+    CHECK_INT("two a command", script_count(&s, EFFECT_ETA), each ? 2 * 28 : 0);
+    script_clear(&s);
+    send_go(&s, AT(1000), "z", 1.0, 0.0);
+    CHECK_INT("at the command", script_count(&s, EFFECT_ETA), each);
+    if (each) {
+        CHECK("id",
+              strstr(last_eta(&s, 1), "{\"id\":\"z\",\"t\":2000,\"real\":{\"due_t\":[2000."));
+        CHECK("in time", strstr(last_eta(&s, 1), "\"late\":false}"));
+    }
+    script_tick(&s, AT(1005));
+    CHECK("late", strstr(last_eta(&s, each ? 2 : 1), "\"late\":true}"));
+    CHECK("before the tick", s.effect[s.count - 1].t_us < AT(1002));
+    answer(&s, AT(1005.5), SIDE_REAL, "z", REPLY_DONE, false);
+    answer(&s, AT(1005.6), SIDE_VIRTUAL, "z", REPLY_DONE, false);
+    CHECK_TEXT("ended", last_eta(&s, each ? 3 : 2), "{}");
+    script_close(&s);
+}
+
+static void test_published(void)
+{
+    run_published(PAIR_FORECAST_EACH);
+    run_published(PAIR_FORECAST_LATE);
+}
+
 /* ---- limits of the answer ---- */
 
 static struct forecast_move moves[FORECAST_WINDOW_MAX];
@@ -330,6 +377,7 @@ int main(void)
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "link mode", test_link);
     CU_add_test(suite, "other commands", test_other_commands);
+    CU_add_test(suite, "over MQTT", test_published);
     CU_add_test(suite, "limits of the answer", test_limits);
     CU_add_test(suite, "gauge", test_gauge);
     return check_run();

@@ -38,6 +38,8 @@
     X(EFFECT_FIT, "fit")                                                                       \
     /* send payload, an effort, to the simulator's control topic */                            \
     X(EFFECT_CONTROL, "control")                                                               \
+    /* publish payload: when the command under way will be done */                             \
+    X(EFFECT_ETA, "eta")                                                                       \
     /* publish this pair's fidelity of following */                                            \
     X(EFFECT_FIDELITY, "fidelity")                                                             \
     X(EFFECT_DYNAMICS, "dynamics") /* publish the identified dynamics of this pair */          \

@@ -152,6 +152,8 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
                 slot->sent_us[s] + run->p->timeout_us < deadline_us) {
                 deadline_us = slot->sent_us[s] + run->p->timeout_us;
             }
+            const int64_t late_us = pair_eta_deadline(run->p, slot, s);
+            deadline_us = late_us < deadline_us ? late_us : deadline_us;
         }
     }
     pair->deadline_us = deadline_us;

@@ -28,7 +28,8 @@ enum {
     PAIR_VALUES_MAX = 16, /* values of the first reply that are compared */
     /* The virtual robot's moves under the sets in force; fewer do not support a fit. */
     PAIR_VIRTUAL_MOVES_MIN = 10,
-    PAIR_PARAMETERS_MAX = 4096 /* bytes of the parameters message to a simulator */
+    PAIR_ETA_MAX = 6 * EVENT_ID_MAX + 256, /* bytes of a published forecast */
+    PAIR_PARAMETERS_MAX = 4096             /* bytes of the parameters message to a simulator */
 };
 
 /* One value of a reply for comparison: struct event_value without its name. */
@@ -66,9 +67,10 @@ struct pair_slot {
     bool command_ambiguous, ambiguous[SIDE_COUNT];
     bool unwatched;                /* the deadline passed while Tandem did not receive */
     bool uncalibrated[SIDE_COUNT]; /* its robot marked this move as unusable for calibration */
-    int64_t away_us;     /* > 0: command or reply may have waited for up to this time */
-    uint8_t consistency; /* enum consistency */
-    uint8_t value_count; /* of the first reply */
+    int64_t away_us;       /* > 0: command or reply may have waited for up to this time */
+    uint8_t consistency;   /* enum consistency */
+    uint8_t value_count;   /* of the first reply */
+    bool late[SIDE_COUNT]; /* the predicted end has passed; only if forecasts are published */
     struct forecast_made forecast;       /* made when it was sent */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
@@ -221,6 +223,8 @@ struct pair {
     uint64_t malformed_order; /* and the number of commands before the last of them */
     bool ambiguous_seen;      /* an ambiguous message has come at some time */
     bool dynamics_sets_last;  /* the last promoted or rolled back set was of dynamics */
+    bool eta_late;            /* the published forecast is of a late command: */
+    uint64_t eta_order;       /* 1 + its order; 0: none */
     struct forecast forecast;
     struct pair_move window[]; /* [p->window], window_count in use */
 };
@@ -318,6 +322,11 @@ const char *pair_version_at(const struct pair *pair, const struct pair_params *p
 /* Lists the window's moves with a lap at arrival, oldest first; returns their number. */
 size_t pair_forecast_moves(const struct pair *pair, const struct pair_params *p,
                            struct forecast_move moves[PAIR_WINDOW_MAX]);
+
+/* Writes the forecast of the command under way, as it is published at this time; {}: there is
+ * none. */
+void pair_write_eta(struct json_writer *w, const struct pair *pair, const struct pair_params *p,
+                    int64_t t_us);
 
 /* May a move of these sizes have a forecast? */
 bool pair_forecast_sizes(double turn, double drive);

@@ -75,6 +75,14 @@ enum pair_promotion {
     PAIR_PROMOTION_COUNT
 };
 
+/* Forecasts of open commands over MQTT. */
+enum pair_forecast_publish {
+    PAIR_FORECAST_NONE,
+    PAIR_FORECAST_LATE, /* once a command is later than predicted */
+    PAIR_FORECAST_EACH, /* of each command */
+    PAIR_FORECAST_PUBLISH_COUNT
+};
+
 /* Meaning of a side's `t`. */
 enum pair_clock {
     PAIR_CLOCK_WALL,       /* real time, by the robot's own clock */
@@ -170,6 +178,7 @@ struct pair_params {
     uint32_t window;              /* 20..PAIR_WINDOW_MAX moves in the batch fit */
     uint32_t propose_every;       /* auto: >= 1 moves of the real robot between two proposals */
     uint32_t publish_every;       /* >= 1: entries between two calibration effects */
+    enum pair_forecast_publish forecast_publish;
     enum pair_promotion promote;
     enum parameter_form form; /* its COUNT: as the simulator's ack says, else absolute */
     enum travel_method method;

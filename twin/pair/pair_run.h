@@ -173,6 +173,14 @@ void pair_forecast_fill(const struct pair_slot *slot, struct entry *e);
 /* The simulator has acknowledged other travel times than those in force before. */
 void pair_forecast_change(const struct pair_run *run, const struct parameter_force *before);
 
+/* ---- pair_eta.c: forecasts over MQTT ---- */
+
+/* Publishes the forecast of the command under way if it has changed; ends every step. */
+void pair_publish_eta(const struct pair_run *run);
+/* Returns the time at which a side of this command becomes late; LAB_TIME_MAX: never. */
+int64_t pair_eta_deadline(const struct pair_params *p, const struct pair_slot *slot,
+                          enum side side);
+
 /* ---- pair_parameters.c ---- */
 
 /* Finds the model of a request about parameter sets. False, declined, if the named model has no
