@@ -34,20 +34,20 @@ double forecast_dot(const double x[TRAVEL_P], const double y[TRAVEL_P])
     return sum;
 }
 
-/* Factors A + D. D makes it positive definite, also where a kind of move was never seen. */
+/* Factors A + D. D makes it positive definite, also where a kind of move was never seen. The
+ * diagonal holds inverses: a division costs as much as all of a row's products. */
 static void factor_ridged(const double *a, double *root)
 {
-    memcpy(root, a, FORECAST_TRIANGLE * sizeof *root);
     for (size_t i = 0; i < TRAVEL_P; i++) {
-        double *diagonal = at_triangle(root, i, i);
-        *diagonal += RIDGE_RATIO * *diagonal + RIDGE_LEAST;
+        double *row = at_triangle(root, i, 0);
         for (size_t j = 0; j <= i; j++) {
-            double sum = *at_triangle(root, i, j);
+            const double *other = at_triangle(root, j, 0);
+            double sum = a[i * (i + 1) / 2 + j];
+            sum += i == j ? RIDGE_RATIO * sum + RIDGE_LEAST : 0.0;
             for (size_t k = 0; k < j; k++) {
-                sum -= *at_triangle(root, i, k) * *at_triangle(root, j, k);
+                sum -= row[k] * other[k];
             }
-            *at_triangle(root, i, j) = i == j ? sqrt(fmax(sum, RIDGE_LEAST * RIDGE_LEAST))
-                                              : sum / *at_triangle(root, j, j);
+            row[j] = i == j ? 1.0 / sqrt(fmax(sum, RIDGE_LEAST * RIDGE_LEAST)) : sum * other[j];
         }
     }
 }
@@ -56,11 +56,12 @@ static void factor_ridged(const double *a, double *root)
 static void solve_forward(const double *root, const double x[TRAVEL_P], double z[TRAVEL_P])
 {
     for (size_t i = 0; i < TRAVEL_P; i++) {
+        const double *row = &root[i * (i + 1) / 2];
         double sum = x[i];
         for (size_t k = 0; k < i; k++) {
-            sum -= root[i * (i + 1) / 2 + k] * z[k];
+            sum -= row[k] * z[k];
         }
-        z[i] = sum / root[i * (i + 1) / 2 + i];
+        z[i] = sum * row[i];
     }
 }
 
@@ -74,7 +75,7 @@ void forecast_solve(const struct forecast_fit *fit, struct forecast_solution *ou
         for (size_t k = i + 1; k < TRAVEL_P; k++) {
             sum -= out->root[k * (k + 1) / 2 + i] * out->beta[k];
         }
-        out->beta[i] = sum / out->root[i * (i + 1) / 2 + i];
+        out->beta[i] = sum * out->root[i * (i + 1) / 2 + i];
     }
 }
 
@@ -173,21 +174,28 @@ static void find_sizes(const struct forecast *f, enum forecast_quantity q,
     }
 }
 
-/* Returns the k-th largest, k >= 1, by bisection: fast for short integers. */
+/* Returns the k-th largest, k >= 1, by bisection: its loops have one length and short numbers,
+ * which processors compare many at a time. */
 static int16_t find_largest(const int16_t sizes[FORECAST_SCORES], unsigned k)
 {
-    int low = 0; /* at least k sizes reach it */
-    int high = NO_END + 1;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        unsigned count = 0;
-        for (size_t i = 0; i < FORECAST_SCORES; i++) {
-            count += sizes[i] >= middle;
-        }
-        low = count >= k ? middle : low;
-        high = count >= k ? high : middle;
+    int16_t low = 0; /* at least k sizes reach it */
+    int16_t high = 0;
+    for (size_t i = 0; i < FORECAST_SCORES; i++) {
+        high = sizes[i] > high ? sizes[i] : high;
     }
-    return (int16_t)low;
+    while (low < high) {
+        const int16_t middle = (int16_t)(high - (high - low) / 2);
+        int16_t count = 0;
+        for (size_t i = 0; i < FORECAST_SCORES; i++) {
+            count = (int16_t)(count + (sizes[i] >= middle));
+        }
+        if ((unsigned)count >= k) {
+            low = middle;
+        } else {
+            high = (int16_t)(middle - 1);
+        }
+    }
+    return low;
 }
 
 /* Bound (6), coded as in struct forecast_made. */

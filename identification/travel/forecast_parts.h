@@ -8,7 +8,7 @@
 
 /* A fit that is solved (2): the Cholesky factor of A + D, and the terms. */
 struct forecast_solution {
-    double root[FORECAST_TRIANGLE]; /* lower triangle by rows */
+    double root[FORECAST_TRIANGLE]; /* lower triangle by rows, with inverses on its diagonal */
     double beta[TRAVEL_P];
 };
 

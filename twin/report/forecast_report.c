@@ -16,9 +16,10 @@ void forecast_question_start(struct forecast_question *question)
 const char *forecast_question_fault(const struct pair_params *p, double rotation_rad,
                                     double displacement_m)
 {
+    const struct travel_move move = {rotation_rad, displacement_m, 1.0};
     return pair_is_arm(p) ? "the pair is an arm: its moves are not known by their size"
-           : !pair_forecast_sizes(rotation_rad, displacement_m)
-               ? "a move turns by up to 1e6 rad or drives by up to 1e9 m"
+           : !travel_move_usable(&move)
+               ? "a move turns by up to 1e6 rad and drives by up to 1e9 m"
                : NULL;
 }
 
@@ -260,10 +261,20 @@ void forecast_report_open(struct json_writer *w, const char *key, const struct p
 
 /* ---- many moves ---- */
 
-/* The end of a lag's interval that exceeds a bound by more. */
-static double reach_of(const struct forecast_trust *trust)
+/* Describes how far the lag may be from zero, or is at least. */
+static void describe_reach(const struct forecast_trust *trust, const char *move, char *text,
+                           size_t size)
 {
-    return fmax(trust->high_s, -trust->low_s);
+    const char *what = trust->why == FORECAST_MOVE ? "its lag" : "the sum of the lags";
+    const double most_s = fmax(trust->high_s, -trust->low_s);
+    const double least_s = fmax(trust->low_s, -trust->high_s);
+    if (trust->answer == FORECAST_NO) {
+        (void)snprintf(text, size, "%s%s is at least %.3g s", move, what, least_s);
+    } else if (isinf(most_s)) {
+        (void)snprintf(text, size, "%s%s has no known end", move, what);
+    } else {
+        (void)snprintf(text, size, "%s%s may reach %.3g s", move, what, most_s);
+    }
 }
 
 void forecast_report_why(const struct forecast_past *past,
@@ -295,13 +306,7 @@ void forecast_report_why(const struct forecast_past *past,
         break;
     case FORECAST_MOVE:
     case FORECAST_TOTAL:
-        (void)snprintf(text, size,
-                       isinf(reach_of(trust)) ? "%s%s has no known end"
-                       : trust->answer == FORECAST_NO
-                           ? "%s%s is beyond the bound: it may reach %.3g s"
-                           : "%s%s may reach %.3g s",
-                       move, trust->why == FORECAST_MOVE ? "its lag" : "the sum of the lags",
-                       reach_of(trust));
+        describe_reach(trust, move, text, size);
         break;
     case FORECAST_WITHIN:
     case FORECAST_WHYS:
