@@ -32,7 +32,7 @@ void get_forecast(const struct web_request *request, struct web_response *respon
         (void)refuse_conflict(request, response, "level",
                               "level: of a move, give its rotation_rad or displacement_m");
     } else if (query->open) {
-        forecast_report_open(web_json(response), NULL, request->shown, request->params,
+        forecast_report_open(web_tagged_json(response), NULL, request->shown, request->params,
                              source->now(source->context));
     } else if (!move) {
         forecast_report_state(web_tagged_json(response), NULL, request->shown, request->params);
