@@ -348,7 +348,7 @@ def ask_wrongly(lab, operation):
     if media == "application/json":
         refused(400, body="{")
         refused(400, body='{"no_such_member": 1}')
-        refused(413, body=json.dumps({"op": "x" * 300}))
+        refused(413, body=json.dumps({"op": "x" * (70000 if operation.id == "postForecast" else 300)}))
     elif media:
         refused(413, body="x" * 2_100_000, Expect="100-continue")
         refused(415, media="text/plain")

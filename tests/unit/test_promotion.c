@@ -178,6 +178,19 @@ static const struct sim sims[] = {
      {0}},
 };
 
+/* The forecast moves with the set, unless the simulator's own values are unknown. */
+static void check_forecast(struct stage *g, bool known)
+{
+    const struct forecast *f = &lab_pair(g->s.lab, 0)->forecast;
+    struct forecast_made made = {0};
+    forecast_predict(f, 1.0, 0.5, 1U << FORECAST_VIRTUAL_LAP, &made, NULL);
+    CHECK_INT(g->sim.row, forecast_knows(&made, FORECAST_VIRTUAL_LAP), known);
+    if (known) {
+        CHECK_NEAR(g->sim.row, made.expected_s[FORECAST_VIRTUAL_LAP],
+                   sim_lap(&g->sim, 1.0, 0.5), 0.0, 0.05);
+    }
+}
+
 /* Second promotions and rollbacks lead where first ones lead. */
 static void test_by_hand(void)
 {
@@ -187,10 +200,12 @@ static void test_by_hand(void)
         make_moves(&g, 40);
         CHECK("far away before", g.lag_s > 0.08);
         promote_set(&g);
+        check_forecast(&g, sims[i].takes);
         make_moves(&g, 30);
         /* Absolute settings need moves made under them. */
         CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
         promote_set(&g);
+        check_forecast(&g, true);
         make_moves(&g, 30);
         CHECK(sims[i].row, g.lag_s <= 0.03);
         struct sim second = g.sim;

@@ -156,9 +156,8 @@ static bool find_change(const struct parameter_force *before,
     if (absolute[0] != absolute[1]) {
         return false;
     }
-    *change = !rate         ? value[1] - value[0]
-              : absolute[0] ? 1.0 / value[1] - 1.0 / value[0]
-                            : present * (value[0] / value[1] - 1.0);
+    /* The ratio of two speeds also holds for wheels that slip. */
+    *change = rate ? present * (value[0] / value[1] - 1.0) : value[1] - value[0];
     return isfinite(*change);
 }
 
