@@ -93,6 +93,8 @@ static void test_observe(void)
         /* Without ids: by packet ids. */
         {"alike", GO, ",\"mid\":4", ",\"mid\":7", 5, 1, NEW},
         {"the acknowledgement was lost", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 5, 1, AGAIN},
+        {"hours before", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 9000, 1, AGAIN},
+        {"alike, hours later", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":7", 9000, 1, NEW},
         {"alike, lost at first", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":7", 5, 1, NEW},
         {"of another session", GO, ",\"mid\":4", ",\"mid\":4", 5, 2, NEW},
         {"of another session, lost", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 5, 2, NEW},
@@ -105,6 +107,8 @@ static void test_observe(void)
         {"id: a new command", GO_ID, ",\"mid\":4", ",\"mid\":7", 31, 0, NEW},
         {"id: of a restored broker", GO_ID, ",\"mid\":4", ",\"mid\":4", 800, 1, AGAIN},
         {"id: older than the memory", GO_ID, ",\"mid\":4", ",\"mid\":4", 1000, 1, NEW},
+        {"id: hours before", GO_ID, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 9000, 1, AGAIN},
+        {"id: of another session", GO_ID, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 9000, 2, NEW},
         {"id: sent again once the broker was back", GO_ID, ",\"mid\":4", ",\"mid\":2", 60, 1,
          AGAIN},
         {"id: no packet id before", GO_ID, "", ",\"dup\":1,\"mid\":4", 5, 1, AGAIN},

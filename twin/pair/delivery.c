@@ -258,14 +258,17 @@ static bool may_be_it(const struct delivery_memory *m, const struct delivery_ite
 }
 
 /* Finds the same bytes under the same number: at the same place, or at an earlier turn of the
- * numbers if the broker was restored from its save and repeats them. */
+ * numbers if the broker was restored from its save and repeats them. The broker sends a message
+ * without acknowledgement again however long the machine was suspended, so the age of that
+ * place does not matter. */
 static const struct delivery_item *find_same(const struct delivery_memory *m,
                                              const struct event *event)
 {
     const bool earlier = m->at > 0 && !m->onward;
     const struct delivery_item *item =
         m->at > 0 ? find_item(m, event->hash, m->at, !earlier) : NULL;
-    return is_remembered(m, item, event->t_us) ? item : NULL;
+    const bool unacknowledged = item && event->dup && item->place == m->at;
+    return unacknowledged || is_remembered(m, item, event->t_us) ? item : NULL;
 }
 
 static enum delivery compare_message(const struct delivery_memory *m, const struct event *event)
