@@ -510,27 +510,13 @@ enum status servo_fit_run(const struct servo_set *set, const struct servo_summar
     return st;
 }
 
-/* Returns the law's squares with another delay. */
-static double try_delay(struct servo_problem *p, struct servo_law law, double delay_s)
-{
-    struct servo_point found = {.sse = 0.0};
-    law.delay_s = delay_s;
-    p->steps += servo_simulate(p->set, &law, p->shown, NULL);
-    for (size_t k = 0; k < p->set->n; k++) {
-        if (p->weight[k] > 0.0) {
-            const double e = p->set->position_rad[k] - p->shown[k];
-            found.sse += e * e;
-        }
-    }
-    return found.sse;
-}
-
 enum status servo_check_run(const struct servo_set *set, const struct servo_fit *fit,
                             struct servo_check *check)
 {
     enum { DELAYS = 9 }; /* odd: the middle one is that of the fit */
     struct servo_problem problem;
     struct servo_point best = {.sse = HUGE_VAL};
+    struct servo_law law = fit->law;
     if (!(fit->law.stiffness > 0.0)) {
         return STATUS_E_ARG;
     }
@@ -540,15 +526,15 @@ enum status servo_check_run(const struct servo_set *set, const struct servo_fit 
     }
     for (int i = 0; i < DELAYS; i++) {
         const double share = (double)(2 * i + 1 - DELAYS) / (double)(DELAYS - 1);
-        const double delay_s =
-            fmax(fit->law.delay_s + share * set->hold_s, fmin(fit->law.delay_s, 0.0));
-        const double sse = try_delay(&problem, fit->law, delay_s);
+        law.delay_s = fmax(fit->law.delay_s + share * set->hold_s, fmin(fit->law.delay_s, 0.0));
+        const double sse = servo_law_evaluate(&problem, &law);
         if (sse < best.sse) {
             best.sse = sse;
-            best.x[TERM_DELAY] = delay_s;
+            best.x[TERM_DELAY] = law.delay_s;
         }
     }
-    best.sse = try_delay(&problem, fit->law, best.x[TERM_DELAY]);
+    law.delay_s = best.x[TERM_DELAY];
+    best.sse = servo_law_evaluate(&problem, &law);
     describe_check(&problem, &best, check);
     servo_problem_free(&problem);
     return STATUS_OK;

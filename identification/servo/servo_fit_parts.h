@@ -30,8 +30,8 @@ void servo_point_values(const struct servo_point *point, double values[SERVO_P])
 void servo_estimate_set(struct servo_fit *fit, const struct servo_set *set,
                         const struct servo_point *point, const struct servo_errors *errors);
 
-/* Sets the interval that also holds if there is play: it reaches over the values of the fit with
- * play, and their intervals. */
+/* Sets the interval that also holds if there is play: it reaches over the values of the fit
+ * with play, and their intervals. */
 void servo_estimate_open(struct servo_fit *fit, const struct servo_point *with_play,
                          const struct servo_errors *errors);
 

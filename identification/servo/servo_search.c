@@ -103,11 +103,7 @@ void servo_weights_select(struct servo_problem *problem, const double *chosen, d
 
 void servo_weights_restore(struct servo_problem *problem)
 {
-    problem->count = 0.0;
-    for (size_t k = 0; k < problem->set->n; k++) {
-        problem->weight[k] = problem->kept[k];
-        problem->count += problem->weight[k];
-    }
+    servo_weights_select(problem, problem->set->t_s, -HUGE_VAL, true);
 }
 
 void servo_problem_free(struct servo_problem *problem)
@@ -161,10 +157,17 @@ static double sum_squares(const struct servo_problem *p, const double *shown)
     return sse;
 }
 
+double servo_law_evaluate(struct servo_problem *problem, const struct servo_law *law)
+{
+    problem->steps += servo_simulate(problem->set, law, problem->shown, NULL);
+    return sum_squares(problem, problem->shown);
+}
+
 void servo_point_evaluate(struct servo_problem *problem, struct servo_point *point)
 {
-    simulate_point(problem, point, problem->shown);
-    point->sse = sum_squares(problem, problem->shown);
+    struct servo_law law = servo_point_law(point);
+    law.substep_s = problem->substep_s;
+    point->sse = servo_law_evaluate(problem, &law);
 }
 
 static double usual_difference(const struct servo_problem *p, enum servo_term term)

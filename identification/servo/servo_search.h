@@ -76,7 +76,8 @@ void servo_accuracy_set(struct servo_problem *problem, enum servo_accuracy accur
 
 struct servo_law servo_point_law(const struct servo_point *point);
 
-/* Simulates a point and computes its sse; problem->shown gets the positions. */
+/* Simulate a law or a point and compute its sse; problem->shown gets the positions. */
+double servo_law_evaluate(struct servo_problem *problem, const struct servo_law *law);
 void servo_point_evaluate(struct servo_problem *problem, struct servo_point *point);
 
 /* Searches the least squares from a point, up to a limit of iterations. Returns whether it

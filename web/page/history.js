@@ -18,18 +18,19 @@ function choice(id, options, chosen, onchange) {
 export class History {
     // terms: {name: words} of the parameters; term: the first one shown
     constructor(root, terms, term, signal) {
-        Object.assign(this, {terms, term, side: "real", given: {stored: [], now: {}, changes: [], drifts: []}});
-        const [message, plot] = places(2);
+        const given = {stored: [], between: [], now: {}, changes: [], drifts: []};
+        Object.assign(this, {terms, term, side: "real", given});
+        const [message, plot, spread] = places(3);
         const choose = name => event => {
             this[name] = event.target.value;
             this.draw(this.given);
         };
-        this.message = message;
+        Object.assign(this, {message, spread});
         this.choice = choice("term", terms, term, choose("term"));
         this.box = el("div", {}, el("div", {class: "bar"}, field("Parameter", this.choice),
             field("Robot", choice("side", {real: "real", virtual: "virtual"}, "real", choose("side")))),
         legend([["●", "sync", "PASS"], ["●", "unsure", "MARGINAL"], ["●", "bad", "FAIL"],
-            ["▒", "unsure", "95 % interval"]]), plot);
+            ["▒", "unsure", "95 % interval"]]), plot, spread);
         show(root, message, this.box);
         this.chart = chart(plot, {label: "How fits went", height: "17rem", options: () => this.options(), signal});
     }
@@ -111,7 +112,22 @@ export class History {
         }
     }
 
-    // given: {stored: records of …/fits, now: {real, virtual} as they are fitted now, changes, drifts}
+    // Says how fits of different data differ, and where the next one is expected.
+    differences() {
+        const found = this.given.between.find(group => group.side === this.side)?.numbers[this.term];
+        if (!found) {
+            return null;
+        }
+        const unit = unitOf(this.term);
+        const [low, high] = found.another_as_fitted;
+        return el("p", {class: "muted"}, `${plural(found.n, "fit")} of different data: mean `
+            + `${plusMinus(found.value, (found.ci95[1] - found.ci95[0]) / 2, unit)}, next fit `
+            + `${plusMinus((low + high) / 2, (high - low) / 2, unit)} (95 %), `
+            + (known(found.odd) ? `fit ${found.odd} is odd.` : "none is odd."));
+    }
+
+    // given: {stored: records of …/fits, between: how they differ, now: {real, virtual} as they are fitted now,
+    // changes, drifts}
     draw(given) {
         this.given = given;
         this.shown = this.fits();
@@ -121,6 +137,7 @@ export class History {
             `No fit of the ${this.side} robot has this one yet.`)
             : empty("No history yet",
                 "Fits of both robots will be shown here with their 95 % intervals, promoted or not."));
+        show(this.spread, this.differences());
         if (this.shown.length > 0) {
             const rows = this.rows();
             const alone = rows.length === 1; // in the middle of a minute; with the second one all of them again

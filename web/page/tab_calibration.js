@@ -149,8 +149,9 @@ export function mount(root, {pair, path, signal}) {
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s),
             get(`${path}/fits?limit=${FITS}`, s)]);
         return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
-            stored: stored.fits.filter(fit => fit.model === "travel_time")};
-    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, stored}) => {
+            stored: stored.fits.filter(fit => fit.model === "travel_time"),
+            between: stored.between.filter(group => group.model === "travel_time")};
+    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, stored, between}) => {
         if (page.say(!SIDES.some(side => fits[side]?.n > 0) && empty("No moves yet",
             "Travel times are fitted from the laps of 'go' commands. About twenty are needed, of these kinds: turns on "
                 + "the spot, straight drives, and moves that do both, each of several sizes. Send some, e.g.",
@@ -159,7 +160,7 @@ export function mount(root, {pair, path, signal}) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
             story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])));
-            story.draw({stored, now: fits, changes, drifts});
+            story.draw({stored, between, now: fits, changes, drifts});
         }
     }, page.fail);
 }

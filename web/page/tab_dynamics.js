@@ -210,8 +210,10 @@ export function mount(root, {pair, path, signal}) {
             get(`${path}/dynamics/prediction`, s), get(`${path}/fits?limit=${FITS}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
         return {dynamics, prediction, stored: stored.fits.filter(fit => fit.model === dynamics.model),
+            between: stored.between.filter(group => group.model === dynamics.model),
             changes: past.changes.filter(change => change.set?.model === dynamics.model), drifts: alarms.alarms};
-    }, {pair, types: ["dynamics"], everyMs: 3000}, ({summary, dynamics, prediction, stored, changes, drifts}) => {
+    }, {pair, types: ["dynamics"], everyMs: 3000}, ({summary, dynamics, prediction, stored, between,
+        changes, drifts}) => {
         if (page.say(!dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
                 + "file and start the daemon again:",
@@ -222,7 +224,7 @@ export function mount(root, {pair, path, signal}) {
             drawPrediction(against, prediction);
             story ??= new History(history, Object.fromEntries(dynamics.parameters.map(p => [p.name, wordsOf(p.name)])),
                 dynamics.parameters[0].name, signal);
-            story.draw({stored, now: {}, changes, drifts});
+            story.draw({stored, between, now: {}, changes, drifts});
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }
     }, page.fail);
