@@ -11,7 +11,7 @@
 
 ENUM_NAMES(condition_result, CONDITION_RESULT_COUNT, CONDITION_RESULTS(NAMES_TEXT));
 
-enum { NAME_MAX_BYTES = 80, FAMILY_NAMES_MAX = 80 };
+enum { NAME_MAX_BYTES = ESTIMATE_NAME_MAX, FAMILY_NAMES_MAX = 80 };
 
 /* The names "PREFIX.NAME" of a table; prefix "": without. */
 struct family {

@@ -157,7 +157,8 @@ static double find_ratio(double *first, const size_t rejected[FIXED], double pow
     while (n < FIXED && (double)rejected[n] < power * (double)runs) {
         n++;
     }
-    return last > LONG || n == FIXED ? NAN : sum / (double)runs / (double)((n + 1) * STEP);
+    return last > LONG || n == FIXED ? (double)NAN
+                                     : sum / (double)runs / (double)((n + 1) * STEP);
 }
 
 struct counts {

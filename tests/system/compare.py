@@ -50,7 +50,7 @@ def check_golden(name, words, tolerance, code=0):
 
 
 def mirror(value):
-    """What B against A must give, for the parts of a pair that have a sign."""
+    """Returns what B against A must give, for the parts of a pair that have a sign."""
     shift = {name: (None if row["shift"] is None else -row["shift"], row["ci95"] and [-row["ci95"][1], -row["ci95"][0]])
              for name, row in value["shift"].items()}
     share = value["sync_share"]
@@ -118,7 +118,7 @@ def check_conditions():
     want = ["fail        r1  abs_lag_s>0.1", "cannot tell r1  abs_lag_s>0.2", "ok          r1  real_lap_s>1",
             "ok          r1  sync_share<0"]
     check("conditions", done.stderr.splitlines() == want, done.stderr)
-    # Of equal recordings a need for 5 ms is proved or not; none is proved worse.
+    # Equal simulators: none is proved worse, and both needs are met.
     tandem("compare", "A.json", "same.json", "--fail-if", "abs_lag_s>0", "--need", "abs_lag_s<0.02")
     for words in (["--fail-if", "abs_lag>1"], ["--fail-if", "abs_lag_s"], ["--need", "verdicts.X>1"], ["--match", "ids"],
                   ["--split", "change:0"]):
@@ -163,7 +163,7 @@ def check_errors():
 
 
 def check_notes():
-    """What the text says beside numbers: correlated neighbours, windows of fits; and plots."""
+    """The text names correlated neighbours and windows of fits; plots are well formed."""
     entries = json.load(open("A.json"))["pairs"]["r1"]["entries"]
     for drift, said in ((0.0, False), (0.02, True)):
         other = json.load(open("A.json"))
