@@ -16,7 +16,7 @@ static const double MARGIN = .005, SD = .02, CLIP = .04, ALPHA = .05;
 enum law { GAUSS, T3, LATE, LAPS, AR3, AR5, MISSIONS };
 
 static const char *const laws[] = {
-    "Gauss",          "Student t3",     "5 % late replies", "|lag| of two runs",
+    "Gauss",          "Student t3",     "5 % late replies", "amounts of two lags",
     "correlated 0.3", "correlated 0.5", "missions of ten"};
 
 static double rises[LONG];
