@@ -14,8 +14,15 @@ finish() {
 trap finish EXIT
 fail() { echo "gate_example: $*" >&2; exit 1; }
 cd "$broker_dir"
-printf 'broker: {host: 127.0.0.1, port: %s}\nhttp: {port: 0}\njournal: {path: %s/journal}\nstore: {path: %s/tandem.db}\npairs: {r1: {timeout_s: 3}}\n' \
-    "$broker_port" "$broker_dir" "$broker_dir" >lab.yaml
+port=$(free_port)
+cat >lab.yaml <<END
+broker: {host: 127.0.0.1, port: $broker_port}
+http: {port: $port}
+journal: {dir: $broker_dir/journal}
+store: {file: $broker_dir/store.db}
+checkpoint: {file: $broker_dir/checkpoint}
+pairs: {r1: {timeout_s: 3}}
+END
 is_online() { mosquitto_sub -p "$broker_port" -C 1 -W 5 -t "tandem/v1/r1/$1/connection" | grep -q '"online"'; }
 robot() { # SIDE T0
     "$TANDEM" robot --side "$1" --port "$broker_port" --linear-speed 20 --angular-speed 40 --ta 0 --tr 0 --t0 "$2" \

@@ -2,7 +2,7 @@
  * halves of a recording. tests/system/compare.sh checks the numbers. */
 #include "tests/support/check.h"
 
-#include "service/compare/comparison.h"
+#include "service/compare/compare_print.h"
 #include "service/compare/condition.h"
 #include "service/compare/split.h"
 
@@ -65,6 +65,24 @@ static void test_few(void)
     fill(0, 6, 0.0);
     c = compare(0.95);
     CHECK("nothing in A", c.why && c.alignment.rule == ALIGNED_NOT);
+    comparison_free(&c);
+}
+
+/* The text names correlated neighbours above 0.5. */
+static void test_neighbours(void)
+{
+    fill(20, 20, 0.05);
+    struct comparison c = compare(0.95);
+    for (size_t i = 0; i < 2; i++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+        c.shift[TIME_LAG].shift.neighbours = i == 0 ? 0.499 : 0.501;
+        compare_print_text("r1", &c, false, out);
+        (void)fclose(out);
+        CHECK("neighbours", (strstr(text, "neighbouring differences") != NULL) == (i == 1));
+        free(text);
+    }
     comparison_free(&c);
 }
 
@@ -228,6 +246,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("comparison", NULL, NULL);
     CU_ADD_TEST(suite, test_few);
+    CU_ADD_TEST(suite, test_neighbours);
     CU_ADD_TEST(suite, test_alike);
     CU_ADD_TEST(suite, test_unpaired);
     CU_ADD_TEST(suite, test_fits);
