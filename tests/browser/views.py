@@ -371,6 +371,10 @@ def check_download(browser, lab):
     assert browser.value("window.saved").startswith("pair,n,"), browser.value("window.saved")[:100]
     asked = [header for address, header in browser.value("window.asked") if "format=csv" in address]
     assert asked == ["Bearer " + TOKEN], asked
+    browser.run("window.saved = ''")
+    browser.click("Report")
+    browser.wait("window.saved", "the report")
+    assert browser.value("window.saved").startswith("<!doctype html>"), browser.value("window.saved")[:100]
     assert browser.value("location.hash") == "#/pair/r1/lag"
 
 

@@ -127,7 +127,8 @@ static void print_calibration(const struct svg_text *h, const struct report_pair
         char who[EVENT_VERSION_MAX + 32];
         char caption[EVENT_VERSION_MAX + 128];
         name_program(who, sizeof who, s, f->version[s]);
-        if (!f->known[s]) {
+        const size_t n = !f->known[s] ? 0 : f->commanded ? f->profile[s].n : f->fit[s].n;
+        if (n == 0) {
             (void)snprintf(caption, sizeof caption, "%s: no fit, because it made no moves.",
                            who);
             html_element(h, "p", caption);
@@ -135,8 +136,7 @@ static void print_calibration(const struct svg_text *h, const struct report_pair
         }
         const struct estimate *e = f->commanded ? &f->profile[s].estimate : &f->fit[s].estimate;
         (void)snprintf(
-            caption, sizeof caption, "%s: the last %zu moves of %llu, %s, %s", who,
-            f->commanded ? f->profile[s].n : f->fit[s].n,
+            caption, sizeof caption, "%s: the last %zu moves of %llu, %s, %s", who, n,
             (unsigned long long)pair->pair->side[s].moves,
             travel_method_name(f->commanded ? f->profile[s].method : f->fit[s].method),
             estimate_verdict_name(e->verdict));

@@ -44,7 +44,7 @@ struct report_scan {
     uint64_t total; /* set by the owner, the rest zero: entries that will come */
     uint64_t count, without_id, inconsistent, verdict[VERDICT_COUNT];
     double first_s, last_s; /* Unix seconds of commands */
-    /* By name; later ones are left out. */
+    /* The first ones that came; others are left out. */
     struct report_version version[SIDE_COUNT][REPORT_VERSIONS_MAX];
     struct report_worst worst[REPORT_WORST_MAX]; /* [worst_count], the largest first */
     size_t worst_count;
