@@ -154,7 +154,7 @@ static void print_lags(const struct svg_text *h, const struct report_pair *pair,
     const size_t sync = choose_points(scan, true, false, points + apart);
     const size_t other = choose_points(scan, false, true, points + apart + sync);
     const struct lag_series series[] = {
-        {"AHEAD above, BEHIND below", points, apart, LAG_MARK_SIGN},
+        {"AHEAD and BEHIND", points, apart, LAG_MARK_SIGN},
         {"SYNC", points + apart, sync, LAG_MARK_CIRCLE},
         {"UNRESOLVED", points + apart + sync, other, LAG_MARK_CROSS}};
     const struct lag_panel panel = {.x_label = "time of the command, UTC",
