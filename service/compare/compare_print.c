@@ -2,7 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/text/utf8.h"
 #include "service/compare/compare_thresholds.def"
 #include "twin/pair/pair_params.h"
 
@@ -162,6 +164,23 @@ static void print_alarms(const struct comparison *c, bool all, FILE *out)
     }
 }
 
+/* Other versions are what the comparison is about, but no difference by themselves. */
+static void print_versions(const struct comparison *c, bool all, FILE *out)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const char *a = c->version[s][IN_A];
+        const char *b = c->version[s][IN_B];
+        if ((a[0] || b[0]) && (all || strcmp(a, b) != 0)) {
+            char text[2][EVENT_VERSION_MAX];
+            (void)snprintf(text[0], sizeof text[0], "%s", a[0] ? a : "unknown");
+            (void)snprintf(text[1], sizeof text[1], "%s", b[0] ? b : "unknown");
+            print_label(out, LABEL, "version");
+            (void)fprintf(out, "%s %s → %s\n", side_name(s), utf8_tame(text[0]),
+                          utf8_tame(text[1]));
+        }
+    }
+}
+
 void compare_print_text(const char *id, const struct comparison *c, bool all, FILE *out)
 {
     if (!all && !comparison_differs(c)) {
@@ -173,6 +192,7 @@ void compare_print_text(const char *id, const struct comparison *c, bool all, FI
     if (c->why) {
         (void)fprintf(out, "  %s\n", c->why);
     }
+    print_versions(c, all, out);
     print_verdicts(c, all, out);
     if (c->commands[IN_A] == 0 || c->commands[IN_B] == 0) {
         return;
@@ -362,6 +382,27 @@ static void write_alarms(struct json_writer *w, const struct comparison *c)
     write_alarm_types(w, "alarms_gone", c, order, IN_A);
 }
 
+static void write_versions(struct json_writer *w, const struct comparison *c)
+{
+    bool known = false;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        known = known || c->version[s][IN_A][0] || c->version[s][IN_B][0];
+    }
+    if (!known) {
+        return;
+    }
+    json_write_object(w, "versions");
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        json_write_array(w, side_name(s));
+        for (size_t which = IN_A; which <= IN_B; which++) {
+            const char *text = c->version[s][which];
+            json_write_text(w, NULL, text[0] ? text : NULL);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
 void compare_print_json(struct json_writer *w, const char *id, const struct recorded_pair *a,
                         const struct recorded_pair *b, const struct comparison *c)
 {
@@ -371,6 +412,7 @@ void compare_print_json(struct json_writer *w, const char *id, const struct reco
     write_counts(w, "commands", c->commands);
     json_write_int(w, "matched", (int64_t)c->alignment.count);
     write_only(w, pairs, c);
+    write_versions(w, c);
     write_verdicts(w, c);
     if (known) {
         write_share(w, c);

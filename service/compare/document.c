@@ -247,7 +247,8 @@ static bool scan_consistency(struct json_scan *s, enum consistency *out)
 }
 
 static bool scan_command_member(struct json_scan *s, const struct json_text *key,
-                                struct recorded_command *c)
+                                struct recorded_command *c,
+                                char version[SIDE_COUNT][EVENT_VERSION_MAX])
 {
     double n = 0.0;
     unsigned verdict = 0;
@@ -277,6 +278,10 @@ static bool scan_command_member(struct json_scan *s, const struct json_text *key
         read = scan_sides(s, c->timed_out);
     } else if (json_text_is(key, "consistent")) {
         read = scan_consistency(s, &c->consistency);
+    } else if (json_text_is(key, "real_version")) {
+        read = scan_text(s, version[SIDE_REAL], EVENT_VERSION_MAX);
+    } else if (json_text_is(key, "virtual_version")) {
+        read = scan_text(s, version[SIDE_VIRTUAL], EVENT_VERSION_MAX);
     } else {
         read = json_scan_skip(s, NULL, NULL);
     }
@@ -291,7 +296,7 @@ static bool scan_command(struct json_scan *s, struct recorded_row *row)
                                    .time_s = {NAN, NAN, NAN, NAN},
                                    .consistency = CONSISTENCY_UNKNOWN};
     while (json_scan_next_member(s, &key)) {
-        if (!scan_command_member(s, &key, c)) {
+        if (!scan_command_member(s, &key, c, row->version)) {
             return false;
         }
     }
@@ -414,6 +419,11 @@ static bool scan_list(struct json_scan *s, enum recorded_kind kind,
         struct recorded_row row = {.kind = kind};
         read = json_scan_enter(s, JSON_KIND_OBJECT) && scan(s, &row);
         *status = read ? recorded_pair_add(pair, &row) : STATUS_OK;
+        for (enum side side = SIDE_REAL; side < SIDE_COUNT && read; side++) {
+            if (row.version[side][0]) {
+                memcpy(pair->state.version[side], row.version[side], EVENT_VERSION_MAX);
+            }
+        }
     }
     return read && *status == STATUS_OK;
 }

@@ -14,6 +14,7 @@ struct recorded_row {
         struct recorded_change change;
         struct recorded_state state;
     };
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of a command; documents only */
 };
 
 /* The bytes of a row of this kind. */

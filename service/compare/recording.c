@@ -172,6 +172,10 @@ static void spool_states(struct recording *r)
             }
         }
         memcpy(row.state.alarms, pair->counts.alarm, sizeof row.state.alarms);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            (void)snprintf(row.state.version[s], EVENT_VERSION_MAX, "%s",
+                           pair_version_at(pair, &r->file->pairs[i], s, pair->last_entry_us));
+        }
         spool_record(r, i, &row);
     }
 }

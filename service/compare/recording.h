@@ -59,6 +59,7 @@ struct recorded_fit {
 struct recorded_state {
     struct recorded_fit fit[SIDE_COUNT];
     uint64_t alarms[ALARM_TYPE_COUNT];
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the last command; "": unknown */
 };
 
 struct recorded_pair {
