@@ -19,7 +19,7 @@
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/version.h"
-#include "twin/report/html_text.h"
+#include "twin/page/html_text.h"
 
 enum { PAIRS_UNASKED_MAX = 50, PAIRS_ASKED_MAX = 256, HEAD_BYTES = 200, COMMAND_MAX = 4096 };
 

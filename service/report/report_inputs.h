@@ -3,7 +3,7 @@
 #define SERVICE_REPORT_REPORT_INPUTS_H
 
 #include "base/errors/err.h"
-#include "twin/report/report_page.h"
+#include "twin/page/report_page.h"
 
 struct report_inputs {
     struct report_input *list; /* [count], with names from malloc() */

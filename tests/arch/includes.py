@@ -48,9 +48,11 @@ twin/following: base/text base/errors base/numbers logger/message identification
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
-twin/report: base/errors base/numbers logger/message identification/numeric identification/data identification/model identification/geometry
+twin/report: base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
+twin/page: base/errors base/numbers logger/message identification/numeric identification/model identification/fit
+  identification/travel twin/pair twin/dynamics twin/following twin/report
 twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
   identification/servo twin/efsm twin/machine twin/arm
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
@@ -68,8 +70,8 @@ config/labfile: base/text base/numbers logger/codec identification/model identif
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
-web/resource: base/numbers logger/message logger/codec identification/model identification/fit identification/travel twin/pair twin/team/live twin/report
-  web/http web/stream
+web/resource: base/numbers logger/message logger/codec identification/model identification/fit identification/travel
+  twin/pair twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
 service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options
@@ -99,7 +101,7 @@ service/export: base/errors base/numbers logger/message logger/codec twin/pair t
   service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message identification/travel twin/pair twin/report twin/sim/robot
   twin logger/storage config/options config/labfile service/tool service/sim/mission service/replay
-service/report: base/text base/errors base/numbers logger/message logger/storage twin/pair twin twin/report
+service/report: base/text base/errors base/numbers logger/message logger/storage twin/pair twin/page twin twin/report
   config/labfile service/tool service/replay service/compare
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
   config/labfile service/tool service/mqtt service/replay

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "twin/report/report_page.h"
+#include "twin/page/report_page.h"
 #include "web/http/response_cache.h"
 #include "web/resource/handlers.h"
 

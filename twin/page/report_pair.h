@@ -1,7 +1,7 @@
-/* twin/report/report_pair.h - what a report shows of one pair: its state, and its records,
+/* twin/page/report_pair.h - what a report shows of one pair: its state, and its records,
  * which a function passes on. */
-#ifndef TWIN_REPORT_REPORT_PAIR_H
-#define TWIN_REPORT_REPORT_PAIR_H
+#ifndef TWIN_PAGE_REPORT_PAIR_H
+#define TWIN_PAGE_REPORT_PAIR_H
 
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"

@@ -1,15 +1,15 @@
-/* twin/report/report_page.h - a report as one HTML file: what ran, verdicts, lags, fits with
+/* twin/page/report_page.h - a report as one HTML file: what ran, verdicts, lags, fits with
  * plots, alarms, changes, and how to make it again.
  *
  * The page has no script, loads nothing and prints on paper. Equal input gives equal bytes: its
  * times are those of the data. It prints and computes nothing but shares with intervals. Pure:
  * the text is passed on in pieces; GSL allocates in the predictions of fits.
  */
-#ifndef TWIN_REPORT_REPORT_PAGE_H
-#define TWIN_REPORT_REPORT_PAGE_H
+#ifndef TWIN_PAGE_REPORT_PAGE_H
+#define TWIN_PAGE_REPORT_PAGE_H
 
-#include "twin/report/report_pair.h"
-#include "twin/report/report_scan.h"
+#include "twin/page/report_pair.h"
+#include "twin/page/report_scan.h"
 #include "twin/report/svg_text.h"
 
 /* The first bytes of every report contain this. */

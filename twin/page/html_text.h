@@ -1,8 +1,8 @@
-/* twin/report/html_text.h - tables and texts of an HTML page, passed on in pieces. Texts are
+/* twin/page/html_text.h - tables and texts of an HTML page, passed on in pieces. Texts are
  * escaped, and control characters replaced: names come from the network. Pure.
  */
-#ifndef TWIN_REPORT_HTML_TEXT_H
-#define TWIN_REPORT_HTML_TEXT_H
+#ifndef TWIN_PAGE_HTML_TEXT_H
+#define TWIN_PAGE_HTML_TEXT_H
 
 #include "twin/report/svg_text.h"
 

@@ -1,10 +1,10 @@
-#include "twin/report/report_fits.h"
+#include "twin/page/report_fits.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "twin/page/html_text.h"
 #include "twin/report/following_report.h"
-#include "twin/report/html_text.h"
 #include "twin/report/lag_picture.h"
 
 /* ---- every fit ----------------------------------------------------------------------------

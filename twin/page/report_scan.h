@@ -1,8 +1,8 @@
-/* twin/report/report_scan.h - what a report shows of a pair's entries, gathered in one pass:
+/* twin/page/report_scan.h - what a report shows of a pair's entries, gathered in one pass:
  * counts, the largest lags, and at most 2000 points of the plot. Pure.
  */
-#ifndef TWIN_REPORT_REPORT_SCAN_H
-#define TWIN_REPORT_REPORT_SCAN_H
+#ifndef TWIN_PAGE_REPORT_SCAN_H
+#define TWIN_PAGE_REPORT_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>

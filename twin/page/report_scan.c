@@ -1,4 +1,4 @@
-#include "twin/report/report_scan.h"
+#include "twin/page/report_scan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "twin/report/report_page.h"
+#include "twin/page/report_page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "base/numbers/lab_time.h"
 #include "identification/numeric/share.h"
 #include "logger/message/message.h"
-#include "twin/report/html_text.h"
-#include "twin/report/report_fits.h"
+#include "twin/page/html_text.h"
+#include "twin/page/report_fits.h"
 
 enum { ALARMS_SHOWN = 50, CHANGES_SHOWN = 100 };
 

@@ -1,4 +1,4 @@
-#include "twin/report/html_text.h"
+#include "twin/page/html_text.h"
 
 #include <math.h>
 #include <stdarg.h>
