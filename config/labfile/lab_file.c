@@ -341,6 +341,16 @@ void lab_add_machines(const struct option_reading *item, void *value, void *owne
     }
 }
 
+void lab_add_trigger(const struct option_reading *item, void *value, void *owner)
+{
+    struct capture_trigger trigger;
+    struct err err = {0};
+    (void)owner;
+    if (!item->failed && capture_trigger_parse(value, &trigger, &err) != STATUS_OK) {
+        option_fault_at(item, "", err.fault, "%s", err.text);
+    }
+}
+
 static void finish_lab(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;

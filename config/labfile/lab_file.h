@@ -8,6 +8,7 @@
 #ifndef CONFIG_LABFILE_LAB_FILE_H
 #define CONFIG_LABFILE_LAB_FILE_H
 
+#include "config/labfile/capture_options.h"
 #include "config/machine/machine_pictures.h"
 #include "config/mapping/mapping_file.h"
 #include "config/model/model_file.h"
@@ -102,6 +103,7 @@ struct lab_file { /* all zero is empty and may be freed */
     struct journal_options journal;
     struct store_options store;
     struct checkpoint_options checkpoint;
+    struct capture_options capture;
     struct log_options log;
     struct pair_params defaults; /* defaults of every pair; id is "" */
     struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */
@@ -134,6 +136,7 @@ extern const struct option_table lab_options;
 /* Items of the file's lists: paths of files with models and machines, which are loaded. */
 void lab_add_model(const struct option_reading *item, void *value, void *owner);
 void lab_add_machines(const struct option_reading *item, void *value, void *owner);
+void lab_add_trigger(const struct option_reading *item, void *value, void *owner);
 
 /* The options of a pair: the lab's, and those of every codec (struct codec_option). */
 const struct option_table *lab_pair_options(void);

@@ -42,6 +42,13 @@ static const struct option_items machine_items = {
     .count_at = offsetof(struct lab_file, machine_count), .what = "files", .fault = FAULT_LIST_EXPECTED,
     .add = lab_add_machines};
 
+static const struct option_row trigger_value = {
+    .type = OPTION_TEXT, .unit = "", .fallback = "", .min = 1.0, .choices = "", .size = CAPTURE_WORD_MAX};
+static const struct option_items trigger_items = {
+    .shape = OPTION_LIST, .value = &trigger_value, .most = CAPTURE_ON_MAX, .bytes = CAPTURE_WORD_MAX,
+    .count_at = offsetof(struct lab_file, capture.on_count), .what = "triggers", .fault = FAULT_LIST_EXPECTED,
+    .add = lab_add_trigger};
+
 static const struct option_row lab_rows[] = {
     LAB(name, TEXT("lab", NOT_EMPTY), "Name of the lab, shown on the page and in the status."),
 
@@ -125,6 +132,16 @@ static const struct option_row lab_rows[] = {
      "State of the lab for the next start; the journal's tail after it is read again."),
     {"checkpoint.interval_s", TIME("s", "10", 0.1, 3600.0), IN_LAB(checkpoint.interval_us),
      "How often it is written: the longer, the longer the tail."},
+
+    {"capture.on", OPTION_ARRAY(trigger_items, struct lab_file, capture.on),
+     "Save the pair's messages around these events: types of alarms, verdict.BEHIND, abs_lag_s>0.5; [] saves none."},
+    {"capture.before_s", TIME("s", "10", 0.0, 600.0), IN_LAB(capture.before_us), "Time saved before the event."},
+    {"capture.after_s", TIME("s", "5", 0.0, 600.0), IN_LAB(capture.after_us),
+     "Time saved after it; further events of the pair lengthen a capture, up to ten times this."},
+    {"capture.every_s", TIME("s", "60", 0.0, 86400.0), IN_LAB(capture.every_us),
+     "Shortest time between the begins of two captures of a pair."},
+    LAB(capture.keep, WHOLE("", "100", 1.0, 10000.0), "Most captures; the oldest are removed."),
+    LAB(capture.keep_mb, WHOLE("MB", "1000", 1.0, 4000000000.0), "Most megabytes of all; the oldest are removed."),
 
     LAB(log.level, CHOICE("info", "error|warn|info|debug"),
      "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),

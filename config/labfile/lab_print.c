@@ -38,6 +38,21 @@ static const char *open_sections(const char *path, const char *before, size_t ba
     return path;
 }
 
+/* Prints a list of texts in one line. */
+static void print_list(const struct option_row *row, const void *values, FILE *out)
+{
+    size_t count = 0;
+    memcpy(&count, (const char *)values + row->items->count_at, sizeof count);
+    (void)fputc('[', out);
+    for (size_t i = 0; i < count; i++) {
+        char text[OPTION_PRINT_MAX];
+        option_format(row->items->value,
+                      (const char *)values + row->offset + i * row->items->bytes, text);
+        (void)fprintf(out, "%s%s", i > 0 ? ", " : "", text);
+    }
+    (void)fputs("]\n", out);
+}
+
 /* Prints the rows of values that differ from others (NULL: all rows). With out NULL it only
  * returns whether there are any. */
 static bool print_rows(const struct option_table *table, const void *values, const void *others,
@@ -46,7 +61,8 @@ static bool print_rows(const struct option_table *table, const void *values, con
     const char *before = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
-        if (row->type == OPTION_MAP || row->type == OPTION_ITEMS ||
+        const bool list = row->type == OPTION_ITEMS && strchr(row->path, '.') != NULL;
+        if (row->type == OPTION_MAP || (row->type == OPTION_ITEMS && !list) ||
             strcmp(row->path, "count") == 0 || (others && option_equal(row, values, others))) {
             continue;
         }
@@ -56,9 +72,15 @@ static bool print_rows(const struct option_table *table, const void *values, con
         char text[OPTION_PRINT_MAX];
         size_t depth = 0;
         const char *name = open_sections(row->path, before, base, out, &depth);
-        option_format(row, values, text);
         indent_line(out, depth);
-        (void)fprintf(out, "%s: %s\n", name, text);
+        const char *mark = option_is_no_text(name) ? "\"" : ""; /* "on" */
+        (void)fprintf(out, "%s%s%s: ", mark, name, mark);
+        if (list) {
+            print_list(row, values, out);
+        } else {
+            option_format(row, values, text);
+            (void)fprintf(out, "%s\n", text);
+        }
         before = row->path;
     }
     return before[0] != '\0';

@@ -24,7 +24,7 @@ static bool has_sqlite_magic(const char *head, size_t n)
     return n >= SQLITE_MAGIC_BYTES && memcmp(head, "SQLite format 3", SQLITE_MAGIC_BYTES) == 0;
 }
 
-/* MCAP is told apart by its first message. */
+/* The first message shows whether it is a bag or a recording of a lab. */
 static enum bag_kind kind_of_mcap(FILE *from, const char *path)
 {
     struct mcap_reader *reader = NULL;

@@ -11,7 +11,7 @@
 
 #include "base/errors/err.h"
 
-/* What a file is, by its first bytes. */
+/* The kind of a file, by its first bytes. */
 enum bag_kind {
     BAG_NONE,
     BAG_LINES, /* MCAP with the messages of a lab: mcap_lines.h reads it */
@@ -42,7 +42,7 @@ MUST_USE enum status bag_reader_open(const char *path, struct bag_reader **out,
                                      struct err *err);
 void bag_reader_close(struct bag_reader *reader); /* NULL is allowed */
 
-/* As mcap_reader_next(). */
+/* Gets the next message: see mcap_reader_next(). */
 MUST_USE enum status bag_reader_next(struct bag_reader *reader, struct bag_message *out,
                                      struct err *err);
 

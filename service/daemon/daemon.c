@@ -282,6 +282,10 @@ static enum status start_web(struct daemon *d, struct err *err)
         .now = source_now,
         .events = d->events,
         .refused = source_refused,
+        .captures = d->capturer,
+        .list_captures = capturer_list,
+        .read_capture = capturer_read,
+        .remove_capture = capturer_remove,
     };
     const enum status status = web_start(&options, &source, &d->web, err);
     if (status == STATUS_OK) {
@@ -597,7 +601,7 @@ static enum status make_shown(struct daemon *d, struct err *err)
     enum status status = snapshots_create(d->lab, d->file->name, d->file->broker.prefix,
                                           d->started_us, &d->snapshots);
     d->gateway.robots = calloc(d->params.pair_count, sizeof *d->gateway.robots);
-    if (!d->gateway.robots) {
+    if (!d->gateway.robots || capturer_open(d->file, d->journal, &d->capturer) != STATUS_OK) {
         status = STATUS_E_NOMEM;
     }
     return name_fault(status, "views", FAULT_NO_MEMORY, "no memory", err);
@@ -739,6 +743,7 @@ static bool finish_daemon(struct daemon *d)
         complete;
     inbox_destroy(d->inbox);
     store_close(d->store);
+    capturer_close(d->capturer);
     journal_close(d->journal);
     event_hub_destroy(d->events);
     lab_memory_destroy(d->lab);

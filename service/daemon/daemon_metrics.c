@@ -80,6 +80,26 @@ static void write_disks(struct daemon *d, struct metrics *m)
                   d->file->journal.min_free_mb * 1e6);
 }
 
+static void write_captures(struct daemon *d, struct metrics *m)
+{
+    struct capturer_counts c;
+    if (!d->capturer) {
+        return;
+    }
+    capturer_read_counts(d->capturer, &c);
+    const struct metric_counter rows[] = {
+        {"tandem_captures_begun_total", "Captures begun.", c.begun},
+        {"tandem_captures_written_total", "Of them, written.", c.written},
+        {"tandem_captures_failed_total", "Captures that could not be written.", c.failed},
+        {"tandem_captures_suppressed_total",
+         "Events that made no capture: too early after another, too many at once, or no space.",
+         c.suppressed},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+    metrics_gauge(m, "tandem_captures", "Captures on the disk.", (double)c.present);
+    metrics_gauge(m, "tandem_captures_bytes", "Their size.", (double)c.bytes);
+}
+
 static void write_store(struct daemon *d, struct metrics *m)
 {
     struct store_queue_stats s;
@@ -369,7 +389,7 @@ void daemon_write_metrics(void *daemon, struct metrics *metrics)
     static void (*const parts[])(struct daemon *, struct metrics *) = {
         write_inbox, write_journal,   write_lab,       write_effects,     write_store,
         write_disks, write_broker,    write_telemetry, write_maintenance, write_worker,
-        write_fits,  write_forecasts, write_process};
+        write_fits,  write_forecasts, write_captures,    write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

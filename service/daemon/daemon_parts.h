@@ -13,6 +13,7 @@
 #include "logger/codec/codecs.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store_queue.h"
+#include "service/daemon/capturer.h"
 #include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
 #include "service/daemon/forecasts.h"
@@ -528,6 +529,7 @@ struct daemon {
     struct worker *worker;
     struct fits *fits;
     struct forecasts *forecasts;
+    struct capturer *capturer; /* NULL: captures are off */
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;

@@ -239,7 +239,7 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
     }
 }
 
-static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry)
+static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry, int64_t t_us)
 {
     struct record_row r;
     const struct store_row key = {.kind = STORE_ENTRIES,
@@ -253,6 +253,7 @@ static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entr
     if (!pass_known(d, &key)) {
         row_of_entry(&r, entry, key.pair);
         emit_record(d, pair, &r.row, "entry");
+        capturer_offer_entry(d->capturer, pair, entry, t_us);
     }
 }
 
@@ -266,6 +267,7 @@ static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alar
     }
     if (!pass_known(d, &r.row)) {
         emit_record(d, pair, &r.row, "alarm");
+        capturer_offer_alarm(d->capturer, pair, alarm);
     }
 }
 
@@ -695,7 +697,7 @@ void effect_executor_emit(void *context, const struct effect *effect)
     d->effect_executor.counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:
-        emit_entry(d, effect->pair, effect->entry);
+        emit_entry(d, effect->pair, effect->entry, effect->t_us);
         break;
     case EFFECT_ALARM:
         emit_alarm(d, effect->pair, effect->alarm);

@@ -492,6 +492,8 @@ static void *run_maintenance(void *context)
         watch_broker(d);
         watch_inbox(d);
         watch_clock(d);
+        capturer_work(d->capturer, inbox_now_us(d->inbox),
+                      d->maintenance.space_text[0] == '\0');
         report_status(d);
         feed_watchdog(d);
         if (checkpoint && store_queue_covers(d->queue, d->checkpoint_writer.pushed)) {

@@ -66,7 +66,7 @@ config/machine: base/errors base/numbers twin/machine config/options config/draw
 config/mapping: base/numbers logger/message logger/codec config/options
 config/model: base/text base/numbers identification/model config/options
 config/team: base/text base/numbers twin/team/step twin/team/check config/options
-config/labfile: base/text base/numbers logger/codec identification/model identification/geometry twin/following twin
+config/labfile: base/text base/errors base/numbers logger/message logger/codec identification/model identification/geometry twin/following twin
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http

@@ -91,7 +91,7 @@ def write_mcap(path, types, messages, definitions=DEFINITIONS):
 
 
 def write_sqlite(path, types, messages):
-    """As rosbag2 before ROS 2 Iron: without definitions."""
+    """Writes what rosbag2 wrote before ROS 2 Iron: no definitions."""
     db = sqlite3.connect(path)
     db.execute("CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT,"
                " offered_qos_profiles TEXT)")

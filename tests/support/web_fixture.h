@@ -151,6 +151,31 @@ static inline const char *fixture_picture(void *context, const char *machine, si
     return strcmp(machine, "Counter") == 0 ? text : NULL;
 }
 
+static const char fixture_capture[] = "r1-57-1795154400";
+
+static inline void fixture_list_captures(void *context, struct json_writer *w)
+{
+    (void)context;
+    JSON_WRITE_OBJECT(w, NULL, JSON("id", fixture_capture), JSON("pair", "r1"),
+                      JSON_WHOLE("n", 57), JSON("trigger", "timeout"), JSON("t", 2.5),
+                      JSON("from", 1.5), JSON("until", 3.5), JSON_WHOLE("bytes", 5),
+                      JSON_BOOL("open", false), JSON_BOOL("complete", true));
+}
+
+static inline enum status fixture_read_capture(void *context, const char *id, bool mcap,
+                                               struct body *out)
+{
+    (void)context;
+    body_text(out, mcap ? "mcap" : "lines");
+    return strcmp(id, fixture_capture) == 0 ? STATUS_OK : STATUS_E_EMPTY;
+}
+
+static inline enum status fixture_remove_capture(void *context, const char *id)
+{
+    (void)context;
+    return strcmp(id, fixture_capture) == 0 ? STATUS_OK : STATUS_E_EMPTY;
+}
+
 static inline enum status fixture_refit(void *context, size_t pair, enum side side,
                                         uint64_t *job, struct err *err)
 {
@@ -301,6 +326,9 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .machines = fixture_machines,
                                .map = fixture_map,
                                .picture = fixture_picture,
+                               .list_captures = fixture_list_captures,
+                               .read_capture = fixture_read_capture,
+                               .remove_capture = fixture_remove_capture,
                                .refit = fixture_refit,
                                .jobs = f,
                                .check_identify = fixture_check_identify,

@@ -44,6 +44,7 @@ static void test_every_get_route(void)
         if (route->method != ROUTE_GET || is_page(route) || is_missing(route, ids[i % 3]) ||
             strstr(route->path, "{order}") ||             /* test_team_parts() */
             strstr(route->path, "{machine}") ||           /* test_picture() */
+            strstr(route->path, "{capture}") ||           /* test_captures() */
             strcmp(route->path, "/api/v1/events") == 0) { /* never ends: test_stream.c */
             continue;
         }
@@ -709,6 +710,39 @@ static void test_picture(void)
     http_free(&reply);
 }
 
+static void test_captures(void)
+{
+    static const struct {
+        const char *path, *status, *media_type, *body;
+    } rows[] = {
+        {"r1-57-1795154400.jsonl", "200", "application/x-ndjson", "lines"},
+        {"r1-57-1795154400.mcap", "200", "application/octet-stream", "mcap"},
+        {"r1-57-1795154400", "404", PROBLEM_MEDIA_TYPE, NULL},
+        {"x.mcap", "404", PROBLEM_MEDIA_TYPE, NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char target[96];
+        char type[64];
+        (void)snprintf(target, sizeof target, "/api/v1/captures/%s", rows[i].path);
+        struct http_reply reply = http_get(port, target);
+        CHECK_INT(rows[i].path, reply.status, strtol(rows[i].status, NULL, 10));
+        CHECK_TEXT(rows[i].path, http_header(&reply, "Content-Type", type, sizeof type),
+                   rows[i].media_type);
+        if (rows[i].body) {
+            CHECK_TEXT(rows[i].path, reply.body, rows[i].body);
+        } else {
+            check_problem(rows[i].path, &reply, 404, "no-such-capture");
+            check_contract("/api/v1/captures/{capture}", "get", "404", PROBLEM_MEDIA_TYPE,
+                           &reply);
+        }
+        http_free(&reply);
+    }
+    struct http_reply reply =
+        http_request(port, "DELETE", "/api/v1/captures/r1-57-1795154400", "", NULL);
+    check_problem("no token", &reply, 401, "unauthorized");
+    http_free(&reply);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -720,6 +754,7 @@ int main(void)
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
     CU_add_test(suite, "picture", test_picture);
+    CU_add_test(suite, "captures", test_captures);
     CU_add_test(suite, "candidates", test_candidates);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);

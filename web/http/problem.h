@@ -24,6 +24,7 @@
     X(PROBLEM_NOT_FOUND, 404, "not-found", "No such resource")                                 \
     X(PROBLEM_NO_SUCH_PAIR, 404, "no-such-pair", "No such pair")                               \
     X(PROBLEM_NO_SUCH_JOB, 404, "no-such-job", "No such job")                                  \
+    X(PROBLEM_NO_SUCH_CAPTURE, 404, "no-such-capture", "No such capture")                      \
     X(PROBLEM_NO_SUCH_TEAM, 404, "no-such-team", "No such team")                               \
     X(PROBLEM_NO_DYNAMICS, 404, "no-dynamics", "Dynamics not followed")                        \
     X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Not following")                             \

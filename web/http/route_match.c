@@ -18,6 +18,7 @@ static const struct {
                  {"{order}", WORD ".:", WORD ".:", EVENT_ID_MAX - 1},
                  {"{job}", "0123456789", "0123456789", 19},
                  {"{machine}", WORD, WORD, EVENT_PAIR_MAX - 1},
+                 {"{capture}", WORD ".", WORD, 90},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
 /* Matches the variable that begins at `wanted`: returns the length of its value at `got`, or 0.
@@ -32,7 +33,7 @@ static size_t parse_variable(const char *wanted, const char *got, char id[EVENT_
     if (strspn(got, VARIABLES[k].first) == 0 || n > VARIABLES[k].most) {
         return 0;
     }
-    if (!id[0]) { /* only the first variable of the path */
+    if (!id[0] && n < EVENT_PAIR_MAX) { /* only the first variable of the path */
         memcpy(id, got, n);
         id[n] = '\0';
     }

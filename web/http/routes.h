@@ -27,8 +27,8 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    /* Literal segments and one {id} (a pair's), {job}, {machine}, {file} or {team}; after a
-     * {team} one {robot}, {resource} or {order} (the id of a job). */
+    /* Literal segments and one {id} (a pair's), {job}, {machine}, {file}, {capture} or {team};
+     * after a {team} one {robot}, {resource} or {order} (the id of a job). */
     const char *path;
     size_t body_max; /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
     enum route_token needs_token;

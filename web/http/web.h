@@ -11,6 +11,9 @@
 #include "base/errors/err.h"
 #include "twin/lab.h"
 
+struct body;        /* web/http/body.h */
+struct json_writer; /* logger/message/json_write.h */
+
 /* Health of the daemon. If any part is false, /readyz answers 503 with its text. */
 struct view_health {
     bool restored; /* checkpoint and journal tail were read */
@@ -170,6 +173,12 @@ struct web_source {
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
     struct event_hub *events;      /* event stream; NULL: none */
+    void *captures; /* passed to these three, which may be NULL: there are no captures */
+    void (*list_captures)(void *captures, struct json_writer *w);
+    /* Reads a capture as MCAP or as journal lines. STATUS_E_EMPTY: there is none with this id,
+     * or it is still open; STATUS_E_FULL: too large for one answer; STATUS_E_NOMEM … */
+    enum status (*read_capture)(void *captures, const char *id, bool mcap, struct body *out);
+    enum status (*remove_capture)(void *captures, const char *id);
     /* Reports a refused request: its client and the reason. NULL: not wanted. */
     void (*refused)(void *context, const char *text);
 };
