@@ -25,7 +25,7 @@ def request(rig, method, path, body=None, media=None, want=200):
     return headers, text
 
 
-def upload(rig, body, query="", media="application/x-ndjson"):
+def upload(rig, body, query="", media="application/jsonl"):
     headers, text = request(rig, "POST", f"/api/v1/replay{query}", body, media, 202)
     assert json.loads(text)["model"] == "replay", text
     return headers["Location"]

@@ -715,7 +715,7 @@ static void test_captures(void)
     static const struct {
         const char *path, *status, *media_type, *body;
     } rows[] = {
-        {"r1-57-1795154400.jsonl", "200", "application/x-ndjson", "lines"},
+        {"r1-57-1795154400.jsonl", "200", "application/jsonl", "lines"},
         {"r1-57-1795154400.mcap", "200", "application/octet-stream", "mcap"},
         {"r1-57-1795154400", "404", PROBLEM_MEDIA_TYPE, NULL},
         {"x.mcap", "404", PROBLEM_MEDIA_TYPE, NULL},

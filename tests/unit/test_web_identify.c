@@ -68,7 +68,7 @@ static void test_upload(void)
     CHECK_INT("claim given back", atomic_load(&fixture.uploads), 0);
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/identify?model=usv3",
-                         AUTH "Content-Type: application/x-ndjson\r\n", "{}\n");
+                         AUTH "Content-Type: application/jsonl\r\n", "{}\n");
     CHECK_INT("a journal", reply.status, 202);
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/identify?model=usv3", AUTH, "x");
@@ -82,7 +82,7 @@ static void test_replay(void)
     char text[128];
     struct http_reply reply =
         http_request(port, "POST", "/api/v1/replay?name=lab.jsonl&pair=r1",
-                     AUTH "Content-Type: application/x-ndjson\r\n", "{}\n");
+                     AUTH "Content-Type: application/jsonl\r\n", "{}\n");
     CHECK_INT("taken", reply.status, 202);
     CHECK_TEXT("location", http_header(&reply, "Location", text, sizeof text),
                "/api/v1/replay/77");

@@ -147,7 +147,7 @@ class JobRequest {
         this.bar.hidden = false;
         show(this.said);
         try {
-            const media = this.about.kind === "journal" ? "application/x-ndjson" : "text/csv";
+            const media = this.about.kind === "journal" ? "application/jsonl" : "text/csv";
             const job = await upload(this.address(), this.file, media, share => {
                 this.bar.value = share;
             }, this.signal);

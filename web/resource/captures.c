@@ -8,7 +8,7 @@ enum { ID_MAX = 80 };
 
 static const struct {
     const char *end, *media_type;
-} forms[] = {{".mcap", "application/octet-stream"}, {".jsonl", "application/x-ndjson"}};
+} forms[] = {{".mcap", "application/octet-stream"}, {".jsonl", "application/jsonl"}};
 
 void get_captures(const struct web_request *request, struct web_response *response)
 {

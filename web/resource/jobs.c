@@ -147,7 +147,7 @@ static bool refuse_recording(const struct web_request *request, struct web_respo
 
 static bool is_media_type_known(const struct web_request *request, const char *content_type)
 {
-    static const char *const recordings[] = {"text/csv", "application/x-ndjson"};
+    static const char *const recordings[] = {"text/csv", "application/jsonl"};
     static const char *const teams[] = {"application/yaml", "text/yaml"}; /* RFC 9512 */
     const char *const *known = is_about(request, "simulate") ? teams : recordings;
     return !content_type || is_media_type(content_type, known[0]) ||
@@ -175,7 +175,7 @@ bool upload_admit(struct web_request *request, const char *content_type,
             is_about(request, "simulate")
                 ? "a team is needed, with 'Content-Type: application/yaml'"
                 : "a table is needed, with 'Content-Type: text/csv', or a journal, with "
-                  "'application/x-ndjson'");
+                  "'application/jsonl'");
     }
     if (check_upload(request, &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
