@@ -24,7 +24,7 @@ def drive(rig, client, first, count):
 
 
 def retained(rig, topic):
-    """What the broker retains, "" for nothing; and for how long at most."""
+    """Returns the message that the broker retains, "" for none, and the seconds until it expires."""
     done = subprocess.run(["mosquitto_sub", "-V", "5", "-p", str(rig.broker_port), "-t", topic, "-C", "1", "-W", "2", "-F", "%E %p"],
                           stdout=subprocess.PIPE, text=True)
     expiry, _, payload = done.stdout.strip().partition(" ")

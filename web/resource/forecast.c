@@ -86,9 +86,11 @@ static const char *read_question(json_t *body, const struct pair_params *p,
     if (question->bound_s <= 0.0 || question->total_s <= 0.0) {
         return "bound_s and total_s must be above 0";
     }
-    char text[16];
-    (void)snprintf(text, sizeof text, "%g", level);
-    question->level = (enum forecast_level)names_value(&forecast_level_names, text);
+    question->level = FORECAST_80;
+    while (question->level < FORECAST_LEVELS &&
+           fabs(forecast_level_value(question->level) - level) > 1e-12) {
+        question->level++;
+    }
     if (question->level >= FORECAST_LEVELS) {
         return "level: 0.8, 0.9 or 0.95";
     }
