@@ -171,13 +171,33 @@ struct entry_arm {
     double path_error_mm[SIDE_COUNT]; /* maximum distance of a tool from its straight line */
 };
 
-/* The prediction of a quantity, made when the command was sent, at 95 %; LAB_TIME_NONE: no forecast, or this
- * end is not known. */
+/* The prediction of a quantity, made when the command was sent, at 95 %; LAB_TIME_NONE: no
+ * forecast, or this end is not known. */
 struct entry_forecast {
     int64_t expected_us, low_us, high_us;
 };
 
 enum { ENTRY_FORECAST_REAL, ENTRY_FORECAST_LAG, ENTRY_FORECASTS };
+
+enum entry_part { ENTRY_TRANSPORT, ENTRY_WAITING, ENTRY_MOTION, ENTRY_PACE, ENTRY_PARTS };
+
+/* The cause of a lag that was not expected; the parts in the order of enum entry_part. */
+enum entry_explained {
+    ENTRY_UNDECIDED, /* it was expected */
+    ENTRY_BY_TRANSPORT,
+    ENTRY_BY_WAITING,
+    ENTRY_BY_MOTION,
+    ENTRY_BY_PACE,
+    ENTRY_NOT_EXPLAINED,
+    ENTRY_EXPLAINED_COUNT
+};
+
+/* The parts of the unexpected lag; LAB_TIME_NONE: not reported. All zero: there are none. */
+struct entry_parts {
+    bool known;
+    int64_t excess_us, part_us[ENTRY_PARTS], rest_us; /* excess = parts + rest */
+    enum entry_explained explained;
+};
 
 struct entry {
     uint32_t pair; /* index in the lab */
@@ -216,6 +236,7 @@ struct entry {
     uint64_t correction;
     double correction_m, correction_rad; /* distance and turn of the correction */
     struct entry_forecast forecast[ENTRY_FORECASTS];
+    struct entry_parts parts;
     struct entry_arm arm;
     /* A team's command: its job ("": none) and tasks. team "": not a team's. */
     char team[EVENT_PAIR_MAX], job[EVENT_ID_MAX], task[2 * EVENT_TEAM_NAME_MAX];
@@ -239,6 +260,8 @@ extern const struct names verdict_names;
 const char *verdict_name(enum verdict verdict); /* "AHEAD" … */
 extern const struct names entry_ambiguity_names;
 const char *entry_ambiguity_name(enum entry_ambiguity ambiguity); /* "sure", "command" … */
+extern const struct names entry_explained_names;
+const char *entry_explained_name(enum entry_explained explained); /* "transport" ... */
 extern const struct names consistency_names;
 const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
 extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */

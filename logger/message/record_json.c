@@ -15,6 +15,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
     "not_compared", "judged_lag_s", "network_lag_s", "real_version", "virtual_version",
     "real_expected_s", "real_low_s", "real_high_s", "lag_expected_s", "lag_low_s", "lag_high_s",
+    "lag_excess_s", "lag_transport_s", "lag_waiting_s", "lag_motion_s", "lag_pace_s", "lag_rest_s",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
@@ -73,6 +74,12 @@ static const char *excluded_side(const struct entry *e)
                                           : "both";
 }
 
+/* A pace that explains the whole lag comes first: it may be what is usual. */
+static enum entry_explained find_cause(const struct entry *e)
+{
+    return e->explained_by_pace ? ENTRY_BY_PACE : e->parts.explained;
+}
+
 void entry_write_json(struct json_writer *w, const char *key, const struct entry *e,
                       const char *pair)
 {
@@ -87,7 +94,8 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         JSON_IF(timeout_side(e), JSON("timeout_side", timeout_side(e))),
         JSON_IF(e->interrupted_us > 0, JSON_SECONDS("interrupted_s", e->interrupted_us)),
         OPTIONAL_REAL("virtual_pace", e->virtual_pace),
-        JSON_IF(e->explained_by_pace, JSON("explained_by", "pace")),
+        JSON_IF(find_cause(e) != ENTRY_UNDECIDED,
+                JSON("explained_by", entry_explained_name(find_cause(e)))),
         JSON_IF(e->judged_lag_us != LAB_TIME_NONE,
                 JSON_GROUP(JSON_SECONDS("judged_lag_s", e->judged_lag_us),
                            JSON_SECONDS("network_lag_s", e->lag_us - e->judged_lag_us))),
@@ -108,6 +116,14 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         JSON_IF(e->not_compared[0], JSON("not_compared", e->not_compared)),
         FORECAST_ROW("real", e->forecast[ENTRY_FORECAST_REAL]),
         FORECAST_ROW("lag", e->forecast[ENTRY_FORECAST_LAG]),
+        JSON_IF(
+            e->parts.known,
+            JSON_GROUP(JSON_SECONDS("lag_excess_s", e->parts.excess_us),
+                       OPTIONAL_SECONDS("lag_transport_s", e->parts.part_us[ENTRY_TRANSPORT]),
+                       OPTIONAL_SECONDS("lag_waiting_s", e->parts.part_us[ENTRY_WAITING]),
+                       OPTIONAL_SECONDS("lag_motion_s", e->parts.part_us[ENTRY_MOTION]),
+                       OPTIONAL_SECONDS("lag_pace_s", e->parts.part_us[ENTRY_PACE]),
+                       JSON_SECONDS("lag_rest_s", e->parts.rest_us))),
         JSON_IF(e->correction > 0, JSON_GROUP(JSON("correction", e->correction),
                                               JSON("correction_m", e->correction_m),
                                               JSON("correction_rad", e->correction_rad))),

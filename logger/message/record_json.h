@@ -7,7 +7,7 @@
 #include "logger/message/json_write.h"
 #include "logger/message/record.h"
 
-enum { RECORD_JSON_MAX = 3712 }; /* bytes that always suffice for one record */
+enum { RECORD_JSON_MAX = 3968 }; /* bytes that always suffice for one record */
 
 /* pair: the pair's id. */
 void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,

@@ -7,6 +7,7 @@
 
 #include "identification/travel/forecast_sum.h"
 #include "tests/support/travel_truth.h"
+#include "twin/pair/lag_parts.h"
 
 enum { MOVES = 200, FROM = 40, JUMP_MOVES = 15, POINTS_MAX = 400 * MOVES, SUMS = 4 };
 enum drift { NO_DRIFT, JUMP, WALK, DRIFTS };
@@ -583,6 +584,85 @@ static void test_tasks(void)
     }
 }
 
+/* ---- parts of a lag ---- */
+
+/* A pair of known truth: a hundred usual commands, then one with a cause. */
+static enum entry_explained run_cause(enum entry_explained cause, double latency, double noise)
+{
+    enum { USUAL = 100 };
+    const double beta[TRAVEL_P] = {0.28, 0.0, 0.0,
+                                   1.0 / (1.2 * exp(0.2 * truth_normal(&state))),
+                                   1.0 / (0.5 * exp(0.2 * truth_normal(&state)))};
+    const double sd_s = draw(0.008, 0.02) * noise;
+    const double size = exp(0.5 * truth_normal(&state));
+    struct lag_usual usual = {0};
+    struct entry_parts parts = {0};
+    start_pair();
+    for (size_t k = 0; k <= USUAL; k++) {
+        const unsigned class = draw_below(3);
+        const double turn = class == 1 ? 0.0 : draw(0.3, 3.0);
+        const double drive = class == 0 ? 0.0 : draw(0.1, 1.0);
+        const bool last = k == USUAL;
+        struct forecast_made made = {0};
+        double x[TRAVEL_P];
+        double transport_s[2] = {-0.004 * latency * log(draw(0.0, 1.0)),
+                                 -0.002 * log(draw(0.0, 1.0))};
+        double wait_s[2] = {0.01 - 0.003 * latency * log(draw(0.0, 1.0)),
+                            0.005 - 0.002 * log(draw(0.0, 1.0))};
+        travel_row(turn, drive, x);
+        const double base_s = dot(x, beta);
+        double motion_s[2] = {base_s + sd_s * truth_normal(&state),
+                              base_s + 0.003 * noise * truth_normal(&state)};
+        double pace = 1.0;
+        transport_s[0] += last && cause == ENTRY_BY_TRANSPORT ? 0.12 * size + 0.05 : 0.0;
+        wait_s[0] += last && cause == ENTRY_BY_WAITING ? 0.1 * size + 0.08 : 0.0;
+        motion_s[0] += last && cause == ENTRY_BY_MOTION ? 0.15 * size + 0.15 : 0.0;
+        pace += last && cause == ENTRY_BY_PACE
+                    ? (draw_below(2) ? 1.0 : -1.0) * (0.03 + 0.06 * size)
+                    : 0.0;
+        motion_s[1] /= pace;
+        forecast_predict(&pair.forecast, turn, drive, ~0U, &made, NULL);
+        const struct forecast_interval lag =
+            forecast_interval(&made, FORECAST_LAG, FORECAST_95);
+        struct lag_measures m = {.pace = pace + 0.004 * truth_normal(&state),
+                                 .low_s = lag.low_s,
+                                 .high_s = lag.high_s,
+                                 .tolerance_us = 50000};
+        double lap_s[2];
+        for (size_t s = 0; s < 2; s++) {
+            lap_s[s] = wait_s[s] + motion_s[s] + transport_s[s];
+            m.lap_us[s] = llround(1e6 * lap_s[s]);
+            m.expected_s[s] = made.expected_s[s];
+            m.transport_s[s] = transport_s[s];
+            m.motion_s[s] = motion_s[s];
+        }
+        if (!isnan(lag.high_s)) {
+            lag_parts_split(&usual, &m, &parts);
+        }
+        close_move(&made, turn, drive, lap_s[0], lap_s[1]);
+    }
+    return parts.explained;
+}
+
+static void test_parts(void)
+{
+    static const struct {
+        const char *row;
+        double latency, noise, right;
+    } rows[] = {{"quiet", 1.0, 1.0, 0.95}, {"8 x latency, 2.5 x noise", 8.0, 2.5, 0.75}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct share right = {0};
+        for (size_t k = 0; k < campaign.runs; k++) {
+            const enum entry_explained cause = (enum entry_explained)(k % ENTRY_NOT_EXPLAINED);
+            add_share(&right, run_cause(cause, rows[i].latency, rows[i].noise) == cause);
+        }
+        campaign_row("parts", campaign.runs, "%s", rows[i].row);
+        show_share("right", &right);
+        campaign_end();
+        CHECK(rows[i].row, campaign_is_enough(right.count, right.of, rows[i].right));
+    }
+}
+
 int main(void)
 {
     CU_pSuite suite = campaign_open("forecast_coverage", 71, 200, POINTS_MAX / MOVES);
@@ -592,5 +672,6 @@ int main(void)
     CU_add_test(suite, "open commands", test_open);
     CU_add_test(suite, "promotion", test_promotion);
     CU_add_test(suite, "repeated tasks", test_tasks);
+    CU_add_test(suite, "parts of a lag", test_parts);
     return check_run();
 }

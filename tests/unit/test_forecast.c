@@ -167,8 +167,9 @@ static void test_restart(void)
 
 static void test_memory(void)
 {
-    CHECK("2 KiB a pair",
-          sizeof(struct forecast) + PAIR_WINDOW_MAX * 2 * sizeof(float) <= 2048);
+    CHECK("2 KiB a pair", sizeof(struct forecast) + sizeof(struct lag_usual) +
+                                  PAIR_WINDOW_MAX * 2 * sizeof(float) <=
+                              2048);
     CHECK("64 bytes an open command", sizeof(struct forecast_made) <= 64);
 }
 

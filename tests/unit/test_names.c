@@ -153,6 +153,7 @@ static const struct {
     TABLE(travel_term_names),
     TABLE(consistency_names),
     TABLE(entry_ambiguity_names),
+    TABLE(entry_explained_names),
     TABLE(entry_filter_names),
     TABLE(value_kind_names),
     TABLE(verdict_names),

@@ -18,6 +18,7 @@
 #include "identification/travel/profile_fit.h"
 #include "logger/message/record.h"
 #include "twin/efsm/efsm.h"
+#include "twin/pair/lag_parts.h"
 #include "twin/pair/pair_params.h"
 #include "twin/pair/parameters.h"
 
@@ -28,6 +29,8 @@ enum {
     PAIR_VALUES_MAX = 16, /* values of the first reply that are compared */
     /* The virtual robot's moves under the sets in force; fewer do not support a fit. */
     PAIR_VIRTUAL_MOVES_MIN = 10,
+    PAIR_NO_TRANSPORT = 1 << 0,
+    PAIR_NO_MOTION = 1 << SIDE_COUNT,
     PAIR_ETA_MAX = 6 * EVENT_ID_MAX + 256, /* bytes of a published forecast */
     PAIR_PARAMETERS_MAX = 4096             /* bytes of the parameters message to a simulator */
 };
@@ -226,6 +229,8 @@ struct pair {
     bool eta_late;            /* the published forecast is of a late command: */
     uint64_t eta_order;       /* 1 + its order; 0: none */
     struct forecast forecast;
+    struct lag_usual usual;
+    uint8_t unmeasured; /* by the robots, at the last entry with parts: PAIR_NO_... << side */
     struct pair_move window[]; /* [p->window], window_count in use */
 };
 

@@ -672,6 +672,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     struct pair *pair = run->pair;
     fetch_filters(pair);
     fill_entry(pair, run->p, slot, &e);
+    pair_parts_fill(run, slot, &e);
     if (e.consistency == INCONSISTENT) {
         /* The reply that was found to differ closes the entry. */
         memcpy(e.differs, run->changes->differs, sizeof e.differs);

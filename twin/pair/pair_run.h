@@ -173,6 +173,12 @@ void pair_forecast_fill(const struct pair_slot *slot, struct entry *e);
 /* The simulator has acknowledged other travel times than those in force before. */
 void pair_forecast_change(const struct pair_run *run, const struct parameter_force *before);
 
+/* ---- pair_parts.c: parts of the unexpected lag ---- */
+
+/* Fills the parts of the entry's lag, and learns what is usual. */
+void pair_parts_fill(const struct pair_run *run, const struct pair_slot *slot,
+                     struct entry *e);
+
 /* ---- pair_eta.c: forecasts over MQTT ---- */
 
 /* Publishes the forecast of the command under way if it has changed; ends every step. */

@@ -78,6 +78,21 @@ static void write_quantity(struct json_writer *w, const struct forecast *f,
         JSON("basis", forecast_basis_name(forecast_interval(made, q, FORECAST_95).basis)));
 }
 
+/* Lists what a robot must send so that the parts of a lag are complete. */
+static void write_unmeasured(struct json_writer *w, unsigned unmeasured)
+{
+    static const char *const missing[2 * SIDE_COUNT] = {
+        "real: t of the reply", "virtual: t of the reply", "real: t_start of the reply",
+        "virtual: t_start of the reply"};
+    json_write_array(w, "unmeasured");
+    for (unsigned i = 0; i < 2 * SIDE_COUNT; i++) {
+        if (unmeasured >> i & 1U) {
+            json_write_text(w, NULL, missing[i]);
+        }
+    }
+    json_write_close(w);
+}
+
 void forecast_report_state(struct json_writer *w, const char *key, const struct pair *pair,
                            const struct pair_params *p)
 {
@@ -92,6 +107,7 @@ void forecast_report_state(struct json_writer *w, const char *key, const struct 
     json_write_close(w);
     JSON_WRITE(w, JSON("left_out", f->left_out), JSON("cut_short", f->cut_short),
                JSON("timeouts", f->timed_out));
+    write_unmeasured(w, pair->unmeasured);
     json_write_close(w);
 }
 

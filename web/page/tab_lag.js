@@ -206,7 +206,7 @@ function remark(e) {
         words.push(`${e.timeout_side} did not answer`);
     }
     if (e.explained_by) {
-        words.push(`explained by ${e.explained_by}`);
+        words.push(e.explained_by === "not_explained" ? "unexpected" : `explained by ${e.explained_by}`);
     }
     for (const side of ["real", "virtual"]) {
         const status = e[`${side}_status`];
