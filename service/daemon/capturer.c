@@ -311,6 +311,7 @@ static enum status cut_window(struct capturer *c, struct capture_slot *slot, str
     return status;
 }
 
+/* Others may remove the capture once it is shown as written, so that comes last. */
 static void end_copy(struct capturer *c, enum status status, struct err *err)
 {
     struct capture_slot *slot = c->copied;
@@ -324,22 +325,24 @@ static void end_copy(struct capturer *c, enum status status, struct err *err)
     journal_reader_close(c->reader);
     c->reader = NULL;
     c->raw = NULL;
-    c->copied = NULL;
-    (void)pthread_mutex_lock(&c->lock);
-    slot->open = false;
-    slot->complete = status == STATUS_OK && !c->missing;
-    c->counts.written += status == STATUS_OK;
-    (void)pthread_mutex_unlock(&c->lock);
+    struct capture_slot written = *slot;
+    written.open = false;
+    written.complete = status == STATUS_OK && !c->missing;
     if (status != STATUS_OK) {
-        report_failure(c, slot, err->text);
+        report_failure(c, &written, err->text);
     } else {
-        log_write(LOG_CAPTURED, slot->pair, "%s, %s: %llu bytes%s", slot->id, slot->trigger,
-                  (unsigned long long)slot->bytes,
-                  slot->complete ? "" : "; the journal no longer has its begin");
+        log_write(LOG_CAPTURED, written.pair, "%s, %s: %llu bytes%s", written.id,
+                  written.trigger, (unsigned long long)written.bytes,
+                  written.complete ? "" : "; the journal no longer has its begin");
     }
-    if (!capture_slot_save(slot, c->folder)) {
-        report_failure(c, slot, strerrordesc_np(errno));
+    if (!capture_slot_save(&written, c->folder)) {
+        report_failure(c, &written, strerrordesc_np(errno));
     }
+    (void)pthread_mutex_lock(&c->lock);
+    *slot = written;
+    c->counts.written += status == STATUS_OK;
+    c->copied = NULL;
+    (void)pthread_mutex_unlock(&c->lock);
 }
 
 /* The last journal file that begins before a time; file 0: none. Then *missing: files do not
