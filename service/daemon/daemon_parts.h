@@ -552,6 +552,10 @@ struct daemon {
     _Atomic bool running; /* all members are ready; server threads may use them */
 };
 
+/* web_calls.c: the daemon's functions for the HTTP server; context is the daemon. */
+struct web_source web_calls_source(struct daemon *daemon);
+int64_t web_calls_now(void *daemon); /* lab time */
+
 /* daemon_metrics.c: metrics of the process. Any thread, as metrics() of struct web_source. */
 void daemon_write_metrics(void *daemon, struct metrics *metrics);
 

@@ -1,0 +1,170 @@
+/* service/daemon/web_calls.c - the daemon's functions for the HTTP server. */
+#include <stdio.h>
+
+#include "logger/message/json_write.h"
+#include "service/daemon/daemon_parts.h"
+#include "service/job/upload_jobs.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
+#include "service/tool/version.h"
+
+enum {
+    COMMIT_MS = 250, /* for the store to commit what a reader waits for */
+    REFIT_MS = 1000  /* for the lab to begin a fit */
+};
+
+int64_t web_calls_now(void *context)
+{
+    struct daemon *d = context;
+    return inbox_now_us(d->inbox);
+}
+
+static enum status source_command(void *context, const char *pair, const char *payload,
+                                  size_t bytes, struct err *err)
+{
+    struct daemon *d = context;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "broker", "starting or stopping");
+    }
+    struct mqtt_client_state state;
+    mqtt_client_read_state(d->gateway.client, &state);
+    if (!state.connected || !state.subscribed) {
+        return err_set(err, STATUS_E_IO, FAULT_NOT_CONNECTED, "broker", "%s",
+                       state.error[0] ? state.error : "not connected");
+    }
+    const long index = lab_find(d->lab, pair);
+    const struct codec_out out = {.kind = CODEC_COMMAND,
+                                  .pair = pair,
+                                  .side = SIDE_COUNT,
+                                  .payload = payload,
+                                  .bytes = bytes};
+    struct codec_message m;
+    /* A robot with a foreign protocol gets its commands from Tandem or from another master. */
+    const struct codec *codec = index < 0 ? NULL : lab_codec(d->lab, (size_t)index);
+    const bool listens =
+        codec && (!codec->receive || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
+    if (!listens || !codec_encode(codec, &out, &m)) {
+        return err_set(err, STATUS_E_ARG, FAULT_ACCEPTS_NO_COMMANDS, "pair",
+                       "takes no commands");
+    }
+    const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, GATEWAY_SURE);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, FAULT_NOT_ACCEPTED, "broker",
+                                         "not taken over: %s", status_name(status));
+}
+
+static void source_catch_up(void *context, bool stored)
+{
+    struct daemon *d = context;
+    struct store_queue_stats stats;
+    if (!atomic_load(&d->running)) {
+        return;
+    }
+    lab_thread_catch_up(d);
+    if (!stored) {
+        return;
+    }
+    store_queue_stats(d->queue, &stats);
+    if (stats.pushed > stats.committed && !stats.failing &&
+        store_queue_flush(d->queue, COMMIT_MS) != STATUS_OK) {
+        /* The answer uses what is stored already; the maintenance thread reports the disk. */
+        return;
+    }
+}
+
+static const char *source_map(void *context, size_t pair, size_t *bytes)
+{
+    const struct daemon *d = context;
+    return maps_find(d->maps, pair, bytes);
+}
+
+static const char *source_picture(void *context, const char *machine, size_t *bytes)
+{
+    const struct daemon *d = context;
+    return machine_pictures_find(&d->file->pictures, machine, bytes);
+}
+
+static enum status source_request(void *context, const char *payload, size_t bytes,
+                                  struct err *err)
+{
+    struct daemon *d = context;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "lab", "starting or stopping");
+    }
+    const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
+                                         "cannot be written: no input is accepted");
+}
+
+/* The fit begins when the lab thread reads the line, some milliseconds later. */
+static enum status source_refit(void *context, size_t pair, enum side side, uint64_t *job,
+                                struct err *err)
+{
+    struct daemon *d = context;
+    char payload[256];
+    struct json_writer w;
+    const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    JSON_WRITE_OBJECT(&w, NULL, JSON("pair", d->params.pairs[pair].id),
+                      JSON("action", request_action_name(REQUEST_IDENTIFY)),
+                      JSON("side", side_name(side)), JSON("by", "http"));
+    (void)json_write_end(&w);
+    const enum status status = source_request(d, payload, w.used, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const int64_t until_us = lab_clock_monotonic_us() + REFIT_MS * INT64_C(1000);
+    do {
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 2000);
+        *job = fits_job(d->fits, (uint32_t)pair, side);
+    } while ((*job == 0 || *job == before) && lab_clock_monotonic_us() < until_us);
+    return *job != 0 && *job != before ? STATUS_OK
+                                       : err_set(err, STATUS_E_EMPTY, FAULT_NOT_ACCEPTED, "lab",
+                                                 "the lab began no fit");
+}
+
+static void source_refused(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_HTTP_REFUSED, NULL, "%s", text);
+}
+
+struct web_source web_calls_source(struct daemon *d)
+{
+    return (struct web_source){
+        .context = d,
+        .version = TANDEM_VERSION,
+        .lab = d->public_lab,
+        .snapshots = d->snapshots,
+        .catch_up = source_catch_up,
+        .acquire = snapshots_acquire,
+        .release = snapshots_release,
+        .command = source_command,
+        .request = source_request,
+        .machines = gateway_read_robot,
+        .map = source_map,
+        .picture = source_picture,
+        .refit = source_refit,
+        .jobs = d->worker,
+        .check_identify = identify_jobs_check,
+        .claim_upload = worker_claim,
+        .release_upload = worker_release,
+        .identify = identify_jobs_submit,
+        .check_simulate = simulate_jobs_check,
+        .simulate = simulate_jobs_submit,
+        .check_replay = replay_jobs_check,
+        .replay = replay_jobs_submit,
+        .cancel_job = worker_cancel,
+        .read_job = worker_read,
+        .list_jobs = worker_list,
+        .metrics = daemon_write_metrics,
+        .now = web_calls_now,
+        .events = d->events,
+        .refused = source_refused,
+        .captures = d->capturer,
+        .list_captures = capturer_list,
+        .read_capture = capturer_read,
+        .remove_capture = capturer_remove,
+    };
+}
