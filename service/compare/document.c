@@ -12,6 +12,7 @@
 
 #include "logger/message/json_scan.h"
 #include "service/compare/recorded_rows.h"
+#include "service/tool/json_file.h"
 
 enum { DEPTH = 24 };
 
@@ -179,253 +180,146 @@ bool document_has_commands(const struct document *document, size_t i)
     return document->pairs[i].has_commands;
 }
 
-/* ---- members ------------------------------------------------------------------------------
+/* ---- records ------------------------------------------------------------------------------
  */
 
-/* Reads a number, or null as NaN. */
-static bool scan_number(struct json_scan *s, double *value)
+static int64_t read_time(const json_t *object)
 {
-    *value = (double)NAN;
-    return json_scan_peek(s) == JSON_KIND_NULL ? json_scan_null(s) : json_scan_number(s, value);
+    return llround(json_file_real(object, "t") * 1e6);
 }
 
-/* Reads a text, or null as "". */
-static bool scan_text(struct json_scan *s, char *out, size_t size)
+static bool has_side(const json_t *object, const char *side)
 {
-    struct json_text text;
-    out[0] = '\0';
-    if (json_scan_peek(s) == JSON_KIND_NULL) {
-        return json_scan_null(s);
-    }
-    if (!json_scan_text(s, &text)) {
-        return false;
-    }
-    (void)json_text_copy(&text, out, size, false);
-    return true;
+    const char *late = json_file_text(object, "timeout_side");
+    return strcmp(late, side) == 0 || strcmp(late, "both") == 0;
 }
 
-static bool scan_name(struct json_scan *s, const struct names *names, unsigned *value)
+static double read_size(const json_t *object, const char *key)
 {
-    char text[64];
-    if (!scan_text(s, text, sizeof text)) {
-        return false;
-    }
-    *value = (unsigned)names_value(names, text);
-    return *value < names->count || json_scan_fail(s, FAULT_UNKNOWN_NAME, "a known name");
+    const double size = json_file_real(object, key);
+    return isfinite(size) ? size : 0.0;
 }
 
-static bool scan_time(struct json_scan *s, int64_t *t_us)
+static bool read_command(const json_t *object, struct recorded_row *row)
 {
-    double t = 0.0;
-    if (!json_scan_number(s, &t) || !(fabs(t) < 1e12)) {
-        return json_scan_fail(s, FAULT_TIME_EXPECTED, "a time in seconds");
-    }
-    *t_us = llround(t * 1e6);
-    return true;
-}
-
-static bool scan_sides(struct json_scan *s, bool timed_out[SIDE_COUNT])
-{
-    char side[16];
-    const bool read = scan_text(s, side, sizeof side);
-    const bool both = strcmp(side, "both") == 0;
-    timed_out[SIDE_REAL] = both || strcmp(side, "real") == 0;
-    timed_out[SIDE_VIRTUAL] = both || strcmp(side, "virtual") == 0;
-    return read;
-}
-
-static bool scan_consistency(struct json_scan *s, enum consistency *out)
-{
-    bool consistent = false;
-    *out = CONSISTENCY_UNKNOWN;
-    if (json_scan_peek(s) != JSON_KIND_TRUE && json_scan_peek(s) != JSON_KIND_FALSE) {
-        return json_scan_skip(s, NULL, NULL);
-    }
-    const bool read = json_scan_bool(s, &consistent);
-    *out = consistent ? CONSISTENT : INCONSISTENT;
-    return read;
-}
-
-static bool scan_command_member(struct json_scan *s, const struct json_text *key,
-                                struct recorded_command *c,
-                                char version[SIDE_COUNT][EVENT_VERSION_MAX])
-{
-    double n = 0.0;
-    unsigned verdict = 0;
-    bool read = true;
-    for (enum compared_time t = TIME_LAG; t < TIME_COUNT; t++) {
-        if (t != TIME_ABS_LAG && json_text_is(key, compared_time_name(t))) {
-            return scan_number(s, &c->time_s[t]);
-        }
-    }
-    if (json_text_is(key, "n")) {
-        read = json_scan_number(s, &n) && n >= 0.0;
-        c->n = read ? (uint64_t)n : 0;
-    } else if (json_text_is(key, "t")) {
-        read = scan_time(s, &c->t_us);
-    } else if (json_text_is(key, "id")) {
-        read = scan_text(s, c->id, sizeof c->id);
-    } else if (json_text_is(key, "op")) {
-        read = scan_text(s, c->op, sizeof c->op);
-    } else if (json_text_is(key, "rotation_rad")) {
-        read = scan_number(s, &c->rotation_rad);
-    } else if (json_text_is(key, "displacement_m")) {
-        read = scan_number(s, &c->displacement_m);
-    } else if (json_text_is(key, "verdict")) {
-        read = scan_name(s, &verdict_names, &verdict);
-        c->verdict = verdict;
-    } else if (json_text_is(key, "timeout_side")) {
-        read = scan_sides(s, c->timed_out);
-    } else if (json_text_is(key, "consistent")) {
-        read = scan_consistency(s, &c->consistency);
-    } else if (json_text_is(key, "real_version")) {
-        read = scan_text(s, version[SIDE_REAL], EVENT_VERSION_MAX);
-    } else if (json_text_is(key, "virtual_version")) {
-        read = scan_text(s, version[SIDE_VIRTUAL], EVENT_VERSION_MAX);
-    } else {
-        read = json_scan_skip(s, NULL, NULL);
-    }
-    return read || json_scan_fail(s, FAULT_BAD_FORMAT, "an entry as tandem replay writes it");
-}
-
-static bool scan_command(struct json_scan *s, struct recorded_row *row)
-{
-    struct json_text key;
     struct recorded_command *c = &row->command;
-    *c = (struct recorded_command){.verdict = VERDICT_COUNT,
-                                   .time_s = {NAN, NAN, NAN, NAN},
-                                   .consistency = CONSISTENCY_UNKNOWN};
-    while (json_scan_next_member(s, &key)) {
-        if (!scan_command_member(s, &key, c, row->version)) {
-            return false;
-        }
+    const json_t *consistent = json_object_get(object, "consistent");
+    *c = (struct recorded_command){
+        .t_us = read_time(object),
+        .n = (uint64_t)json_integer_value(json_object_get(object, "n")),
+        .rotation_rad = read_size(object, "rotation_rad"),
+        .displacement_m = read_size(object, "displacement_m"),
+        .verdict = (enum verdict)names_value(&verdict_names, json_file_text(object, "verdict")),
+        .consistency = json_is_true(consistent)    ? CONSISTENT
+                       : json_is_false(consistent) ? INCONSISTENT
+                                                   : CONSISTENCY_UNKNOWN,
+        .timed_out = {[SIDE_REAL] = has_side(object, "real"),
+                      [SIDE_VIRTUAL] = has_side(object, "virtual")}};
+    for (enum compared_time t = TIME_LAG; t < TIME_COUNT; t++) {
+        c->time_s[t] = json_file_real(object, compared_time_name(t));
     }
     c->time_s[TIME_ABS_LAG] = fabs(c->time_s[TIME_LAG]);
-    c->rotation_rad = isfinite(c->rotation_rad) ? c->rotation_rad : 0.0;
-    c->displacement_m = isfinite(c->displacement_m) ? c->displacement_m : 0.0;
-    return c->verdict < VERDICT_COUNT || json_scan_fail(s, FAULT_MISSING_KEY, "a verdict");
+    (void)snprintf(c->id, sizeof c->id, "%s", json_file_text(object, "id"));
+    (void)snprintf(c->op, sizeof c->op, "%s", json_file_text(object, "op"));
+    (void)snprintf(row->version[SIDE_REAL], EVENT_VERSION_MAX, "%s",
+                   json_file_text(object, "real_version"));
+    (void)snprintf(row->version[SIDE_VIRTUAL], EVENT_VERSION_MAX, "%s",
+                   json_file_text(object, "virtual_version"));
+    return c->verdict < VERDICT_COUNT && isfinite(json_file_real(object, "t"));
 }
 
-static bool scan_alarm(struct json_scan *s, struct recorded_row *row)
+static bool read_alarm(const json_t *object, struct recorded_row *row)
 {
-    struct json_text key;
-    unsigned type = ALARM_TYPE_COUNT;
-    bool read = true;
-    row->alarm = (struct recorded_alarm){0};
-    while (read && json_scan_next_member(s, &key)) {
-        read = json_text_is(&key, "t")      ? scan_time(s, &row->alarm.t_us)
-               : json_text_is(&key, "id")   ? scan_text(s, row->alarm.id, sizeof row->alarm.id)
-               : json_text_is(&key, "type") ? scan_name(s, &alarm_type_names, &type)
-                                            : json_scan_skip(s, NULL, NULL);
-    }
-    row->alarm.type = type;
-    return read && (type < ALARM_TYPE_COUNT ||
-                    json_scan_fail(s, FAULT_MISSING_KEY, "an alarm with a type"));
+    const size_t type = names_value(&alarm_type_names, json_file_text(object, "type"));
+    row->alarm = (struct recorded_alarm){read_time(object), (enum alarm_type)type, ""};
+    (void)snprintf(row->alarm.id, sizeof row->alarm.id, "%s", json_file_text(object, "id"));
+    return type < ALARM_TYPE_COUNT;
 }
 
-static bool scan_change(struct json_scan *s, struct recorded_row *row)
+static bool read_change(const json_t *object, struct recorded_row *row)
 {
-    struct json_text key;
-    double n = 0.0;
-    bool read = true;
-    row->change = (struct recorded_change){0};
-    while (read && json_scan_next_member(s, &key)) {
-        read = json_text_is(&key, "t")   ? scan_time(s, &row->change.t_us)
-               : json_text_is(&key, "n") ? json_scan_number(s, &n) && n >= 0.0
-                                         : json_scan_skip(s, NULL, NULL);
-    }
-    row->change.n = read ? (uint64_t)n : 0;
-    return read;
+    const json_int_t n = json_integer_value(json_object_get(object, "n"));
+    row->change = (struct recorded_change){read_time(object), (uint64_t)n};
+    return n > 0;
 }
 
-/* Reads {"term": number, …} into values, by the names that are there, or by new ones. */
-static bool scan_terms(struct json_scan *s, struct recorded_fit *fit, double *values)
+static void read_fit(const json_t *object, struct recorded_fit *fit)
 {
-    struct json_text key;
-    bool read = json_scan_enter(s, JSON_KIND_OBJECT);
-    while (read && json_scan_next_member(s, &key)) {
-        size_t i = 0;
-        while (i < fit->terms && !json_text_is(&key, fit->name[i])) {
-            i++;
-        }
-        if (i == fit->terms && i < RECORDED_TERMS_MAX) {
-            (void)json_text_copy(&key, fit->name[i], sizeof fit->name[i], false);
-            fit->value[i] = fit->se[i] = (double)NAN;
-            fit->terms++;
-        }
-        read =
-            i < RECORDED_TERMS_MAX ? scan_number(s, &values[i]) : json_scan_skip(s, NULL, NULL);
-    }
-    return read;
-}
-
-static bool scan_fit(struct json_scan *s, struct recorded_fit *fit)
-{
-    struct json_text key;
-    double n = 0.0;
-    if (json_scan_peek(s) == JSON_KIND_NULL) {
-        return json_scan_null(s);
-    }
-    bool read = json_scan_enter(s, JSON_KIND_OBJECT);
-    while (read && json_scan_next_member(s, &key)) {
-        read = json_text_is(&key, "n")        ? json_scan_number(s, &n) && n >= 0.0
-               : json_text_is(&key, "values") ? scan_terms(s, fit, fit->value)
-               : json_text_is(&key, "se")     ? scan_terms(s, fit, fit->se)
-                                              : json_scan_skip(s, NULL, NULL);
-    }
-    fit->n = read ? (size_t)n : 0;
-    return read;
-}
-
-static bool scan_fits(struct json_scan *s, struct recorded_state *state)
-{
-    struct json_text key;
-    bool read = json_scan_enter(s, JSON_KIND_OBJECT);
-    while (read && json_scan_next_member(s, &key)) {
-        read = json_text_is(&key, "real")      ? scan_fit(s, &state->fit[SIDE_REAL])
-               : json_text_is(&key, "virtual") ? scan_fit(s, &state->fit[SIDE_VIRTUAL])
-                                               : json_scan_skip(s, NULL, NULL);
-    }
-    return read;
-}
-
-static bool scan_counts(struct json_scan *s, uint64_t counts[ALARM_TYPE_COUNT])
-{
-    struct json_text key;
-    char name[64];
-    bool read = json_scan_enter(s, JSON_KIND_OBJECT);
-    while (read && json_scan_next_member(s, &key)) {
-        double n = 0.0;
-        (void)json_text_copy(&key, name, sizeof name, false);
-        const size_t type = names_value(&alarm_type_names, name);
-        read = json_scan_number(s, &n) && n >= 0.0;
-        if (read && type < ALARM_TYPE_COUNT) {
-            counts[type] = (uint64_t)n;
+    const char *name = NULL;
+    json_t *value = NULL;
+    const json_int_t n = json_integer_value(json_object_get(object, "n"));
+    fit->n = n > 0 ? (size_t)n : 0;
+    json_object_foreach(json_object_get(object, "values"), name, value)
+    {
+        if (fit->terms < RECORDED_TERMS_MAX) {
+            const size_t i = fit->terms++;
+            (void)snprintf(fit->name[i], sizeof fit->name[i], "%s", name);
+            fit->value[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+            fit->se[i] = json_file_real(json_object_get(object, "se"), name);
         }
     }
-    return read;
+}
+
+static void read_fits(const json_t *object, struct recorded_state *state)
+{
+    read_fit(json_object_get(object, "real"), &state->fit[SIDE_REAL]);
+    read_fit(json_object_get(object, "virtual"), &state->fit[SIDE_VIRTUAL]);
+}
+
+static void read_counts(const json_t *object, struct recorded_state *state)
+{
+    for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
+        const json_int_t n = json_integer_value(json_object_get(object, alarm_type_name(i)));
+        state->alarms[i] = n > 0 ? (uint64_t)n : 0;
+    }
 }
 
 /* ---- a pair -------------------------------------------------------------------------------
  */
 
-/* Reads a list of records. */
-static bool scan_list(struct json_scan *s, enum recorded_kind kind,
-                      bool (*scan)(struct json_scan *s, struct recorded_row *row),
-                      struct recorded_pair *pair, enum status *status)
+/* Parses the next value of the scan. NULL: it is none, or there is no memory. */
+static json_t *parse_value(struct json_scan *s)
 {
+    const char *text = NULL;
+    size_t bytes = 0;
+    return json_scan_skip(s, &text, &bytes) ? json_loadb(text, bytes, JSON_DECODE_ANY, NULL)
+                                            : NULL;
+}
+
+/* Reads a list, one record in memory at a time. */
+static bool read_list(struct json_scan *s, enum recorded_kind kind, struct recorded_pair *pair)
+{
+    static bool (*const readers[])(const json_t *,
+                                   struct recorded_row *) = {[RECORDED_COMMAND] = read_command,
+                                                             [RECORDED_ALARM] = read_alarm,
+                                                             [RECORDED_CHANGE] = read_change};
     bool read = json_scan_enter(s, JSON_KIND_ARRAY);
-    while (read && *status == STATUS_OK && json_scan_next_item(s)) {
+    while (read && json_scan_next_item(s)) {
         struct recorded_row row = {.kind = kind};
-        read = json_scan_enter(s, JSON_KIND_OBJECT) && scan(s, &row);
-        *status = read ? recorded_pair_add(pair, &row) : STATUS_OK;
-        for (enum side side = SIDE_REAL; side < SIDE_COUNT && read; side++) {
+        json_t *object = parse_value(s);
+        read = json_is_object(object) && readers[kind](object, &row) &&
+               recorded_pair_add(pair, &row) == STATUS_OK;
+        json_decref(object);
+        for (enum side side = SIDE_REAL; read && side < SIDE_COUNT; side++) {
             if (row.version[side][0]) {
                 memcpy(pair->state.version[side], row.version[side], EVENT_VERSION_MAX);
             }
         }
     }
-    return read && *status == STATUS_OK;
+    return read;
+}
+
+/* Reads the object of a member: fits, or counts. */
+static bool read_object(struct json_scan *s, struct recorded_state *state,
+                        void (*read)(const json_t *, struct recorded_state *))
+{
+    json_t *object = parse_value(s);
+    const bool is_one = json_is_object(object);
+    if (is_one) {
+        read(object, state);
+    }
+    json_decref(object);
+    return is_one;
 }
 
 enum status document_load(const struct document *document, size_t i, struct recorded_pair *out,
@@ -433,22 +327,15 @@ enum status document_load(const struct document *document, size_t i, struct reco
 {
     struct json_scan s;
     struct json_text key;
-    enum status status = STATUS_OK;
     json_scan_start(&s, document->pairs[i].text, document->pairs[i].bytes, DEPTH);
     bool read = json_scan_enter(&s, JSON_KIND_OBJECT);
     while (read && json_scan_next_member(&s, &key)) {
-        read = json_text_is(&key, "entries")
-                   ? scan_list(&s, RECORDED_COMMAND, scan_command, out, &status)
-               : json_text_is(&key, "alarms")
-                   ? scan_list(&s, RECORDED_ALARM, scan_alarm, out, &status)
-               : json_text_is(&key, "changes")
-                   ? scan_list(&s, RECORDED_CHANGE, scan_change, out, &status)
-               : json_text_is(&key, "alarm_counts") ? scan_counts(&s, out->state.alarms)
-               : json_text_is(&key, "travel_time")  ? scan_fits(&s, &out->state)
+        read = json_text_is(&key, "entries")        ? read_list(&s, RECORDED_COMMAND, out)
+               : json_text_is(&key, "alarms")       ? read_list(&s, RECORDED_ALARM, out)
+               : json_text_is(&key, "changes")      ? read_list(&s, RECORDED_CHANGE, out)
+               : json_text_is(&key, "alarm_counts") ? read_object(&s, &out->state, read_counts)
+               : json_text_is(&key, "travel_time")  ? read_object(&s, &out->state, read_fits)
                                                     : json_scan_skip(&s, NULL, NULL);
     }
-    if (status != STATUS_OK) {
-        return err_no_memory(err, document->path, "out of memory");
-    }
-    return json_scan_finish(&s) && read ? STATUS_OK : complain_document(document, &s, err);
+    return read && json_scan_finish(&s) ? STATUS_OK : complain_document(document, &s, err);
 }
