@@ -213,7 +213,7 @@ static bool match_middle(const struct middle *mid, size_t head, struct alignment
         if (mid->x[i] == mid->y[j]) {
             out->matches[out->count++] =
                 (struct match){(uint32_t)(head + i++), (uint32_t)(head + j++)};
-        } else if (skips[cell / 8] >> cell % 8 & 1U) {
+        } else if ((unsigned)skips[cell / 8] >> cell % 8 & 1U) {
             i++;
         } else {
             j++;
