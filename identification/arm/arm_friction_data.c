@@ -137,6 +137,10 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
     if (find_period(raw, &period_s) != STATUS_OK) {
         return err_no_memory(err, "data", "no memory");
     }
+    if (isnan(period_s)) {
+        return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "data",
+                       "no two of %zu rows have times that go on", raw->n);
+    }
     if (!(period_s >= DT_S_MIN && period_s <= DT_S_MAX)) {
         return err_set(err, STATUS_E_PARSE, FAULT_WRONG_UNIT, "data",
                        "rows are %.3g s apart; times must be in seconds, %g to %g s apart",

@@ -9,6 +9,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/numbers/constants.h"
+#include "base/text/known_numbers.h"
 
 ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
 
@@ -99,6 +100,7 @@ static PRINTF_LIKE(5, 0) void add_reason(struct estimate *e, enum reason_code co
 {
     char text[ESTIMATE_TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
+    known_numbers_replace(text, sizeof text);
     e->verdict = at_best > e->verdict ? at_best : e->verdict;
     if (is_listed(e->reasons, e->reason_count, text)) {
         return;

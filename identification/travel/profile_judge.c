@@ -24,13 +24,21 @@ static const struct {
      "1.2 m/s^2)"},
 };
 
+/* The laps of such a class were not fitted. */
+static bool has_equal_laps(const struct profile_law *law)
+{
+    return law->n >= PROFILE_TERMS && law->slopes.p == 0;
+}
+
 static void judge_count(struct profile_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     travel_judge_usable(e, fit->n, fit->refused);
     for (size_t k = 0; k < PROFILE_CLASSES; k++) {
         const struct profile_law *law = &fit->law[k];
-        if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
+        if (has_equal_laps(law)) {
+            travel_judge_equal_laps(e, words[k].moves, law->n, law->q[PROFILE_T0]);
+        } else if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
             estimate_reason(
                 e, REASON_TOO_FEW, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                 "too few %s: %zu for %d terms, %s", words[k].moves, law->n, PROFILE_TERMS,
@@ -52,7 +60,7 @@ static void judge_determined(struct profile_fit *fit, size_t kind)
 {
     struct estimate *e = &fit->estimate;
     const bool *known = &e->identifiable[kind * PROFILE_TERMS];
-    if (fit->law[kind].n < PROFILE_TERMS) {
+    if (fit->law[kind].n < PROFILE_TERMS || has_equal_laps(&fit->law[kind])) {
         return;
     }
     if (!known[PROFILE_SPEED]) {

@@ -11,6 +11,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "identification/travel/profile_judge.h"
+#include "identification/travel/travel_resolution.h"
 #include "identification/travel/travel_thresholds.def"
 
 /* Fit of one class (docs/model/arm_pair.md, section 3). The lap time is nonlinear in speed
@@ -502,6 +503,17 @@ static void set_quality(const struct profile_move *moves, struct profile_fit *fi
     fit->r2 = sst > 0.0 ? 1.0 - rss / sst : (double)NAN;
 }
 
+/* Such laps are not fitted: they show no speed. */
+static bool has_equal_laps(const struct room *room)
+{
+    bool differ = false;
+    for (size_t i = 0; i < room->n; i++) {
+        room->y[i] = room->moves[i].lap_s;
+        differ = differ || fabs(room->moves[i].speed - room->moves[0].speed) > 0.0;
+    }
+    return differ && travel_equal_laps(room->y, room->n);
+}
+
 /* moves [out->n], with joints first; memory [7 n]. */
 static enum status fit_classes(const struct profile_move *moves, size_t joints, double *memory,
                                enum travel_method method, struct profile_fit *out)
@@ -519,13 +531,14 @@ static enum status fit_classes(const struct profile_move *moves, size_t joints, 
                             .sorted = memory + (PROFILE_TERMS + 3) * n};
         struct profile_law *law = &out->law[k];
         /* With fewer moves than unknowns, there is no search. */
-        if (st == STATUS_OK && room.n >= PROFILE_TERMS) {
+        if (st == STATUS_OK && room.n >= PROFILE_TERMS && !has_equal_laps(&room)) {
             st = fit_class(&room, method, law, &out->method);
             if (st == STATUS_OK) {
                 set_terms(&room, k, law, out);
             }
         } else {
             law->n = room.n;
+            law->q[PROFILE_T0] = room.n > 0 ? room.moves[0].lap_s : 0.0;
         }
     }
     return st;

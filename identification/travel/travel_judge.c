@@ -206,6 +206,14 @@ void travel_judge_usable(struct estimate *e, size_t n, size_t refused)
     }
 }
 
+void travel_judge_equal_laps(struct estimate *e, const char *moves, size_t n, double lap_s)
+{
+    estimate_reason(e, REASON_LAPS_EQUAL, ESTIMATE_FAIL,
+                    "all %zu %s took %.4g s, whatever their size: they show no speed", n, moves,
+                    lap_s);
+    estimate_advise(e, "check that a lap ends with the move, not when the command is accepted");
+}
+
 static void judge_count(struct travel_fit *fit)
 {
     travel_judge_usable(&fit->estimate, fit->n, fit->refused);
@@ -250,11 +258,14 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
         return;
     }
     if (!(b > 0.0)) {
-        estimate_reason(
-            &fit->estimate, REASON_BELOW_ZERO, ESTIMATE_FAIL,
-            "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
-            travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term],
-            fit->beta_hi[term]);
+        char interval[64] = "";
+        if (isfinite(half)) {
+            (void)snprintf(interval, sizeof interval, " (95 %%: %.3g to %.3g)",
+                           fit->beta_lo[term], fit->beta_hi[term]);
+        }
+        estimate_reason(&fit->estimate, REASON_BELOW_ZERO, ESTIMATE_FAIL,
+                        "unphysical sign: %s = %.3g %s%s, a speed below zero",
+                        travel_inverse_names[term], b, travel_inverse_units[term], interval);
         travel_advise_column(&fit->estimate, term);
     } else if (fit->beta_lo[term] <= 0.0) {
         estimate_reason(

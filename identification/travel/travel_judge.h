@@ -75,4 +75,7 @@ void travel_advise_column(struct estimate *e, enum travel_term term);
 
 extern const char *const travel_inverse_names[TRAVEL_P], *const travel_inverse_units[TRAVEL_P];
 
+/* Reports laps that say nothing about the moves: the only reason, since no value is known. */
+void travel_judge_equal_laps(struct estimate *e, const char *moves, size_t n, double lap_s);
+
 #endif

@@ -1,7 +1,6 @@
 #include "identification/travel/travel_resolution.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -58,6 +57,15 @@ double travel_find_step(double *laps_s, size_t n)
         step = remainder;
     }
     return 0.0;
+}
+
+bool travel_equal_laps(const double *laps_s, size_t n)
+{
+    size_t equal = 0;
+    while (equal < n && !(fabs(laps_s[equal] - laps_s[0]) > SAME_S)) {
+        equal++;
+    }
+    return n > 2 && equal == n;
 }
 
 double travel_find_gap(double *sizes, size_t n)

@@ -6,6 +6,7 @@
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_RESOLUTION_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_RESOLUTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A move of zero may arrive as 1e-17 after a conversion of units. */
@@ -14,6 +15,9 @@
 /* Returns the largest step of which all laps are multiples; 0 if there is none, or if fewer
  * than four laps differ. Sorts laps [n]. */
 double travel_find_step(double *laps_s, size_t n);
+
+/* Are all laps equal, of three moves or more? Then they say nothing about the moves. */
+bool travel_equal_laps(const double *laps_s, size_t n);
 
 /* Returns the size up to which a move counts as none. It is TRAVEL_NO_MOVE if a tenth of the
  * sizes is zero, because sizes are then commanded. Otherwise it lies in the widest gap between

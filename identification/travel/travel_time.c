@@ -504,6 +504,17 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
     return st;
 }
 
+/* Do some moves differ in what the model sees of them? */
+static bool moves_differ(const double *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (memcmp(x, x + i * TRAVEL_P, TRAVEL_P * sizeof *x) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status fit_design(enum travel_method method, struct room *room,
                               struct travel_fit *fit)
 {
@@ -601,7 +612,14 @@ static enum status fit_in_room(const struct travel_move *moves, size_t n,
     }
     memcpy(room.sorted, room.y, fit->n * sizeof *room.y);
     fit->lap_step_s = travel_find_step(room.sorted, fit->n);
-    const enum status st = fit_design(method, &room, fit);
+    enum status st = STATUS_OK;
+    if (travel_equal_laps(room.y, fit->n) && moves_differ(room.x, fit->n)) {
+        fit->method = method == TRAVEL_AUTO ? TRAVEL_OLS : method;
+        travel_judge_usable(&fit->estimate, fit->n, fit->refused);
+        travel_judge_equal_laps(&fit->estimate, "moves", fit->n, room.y[0]);
+    } else {
+        st = fit_design(method, &room, fit);
+    }
     gsl_vector_free(memory);
     return st;
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/known_numbers.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify_between.h"
 #include "service/tool/json_file.h"
-#include "service/tool/known_numbers.h"
 #include "twin/report/fit_report.h"
 
 /* Rough ratio of the work that is done while recordings are fitted one by one. */
@@ -293,11 +293,15 @@ static enum status print_page(const struct identify_method *method, const void *
         }
         identify_files_print(page, "file: ", &head->files);
     }
-    const bool printed = page && fclose(page) == 0;
+    const bool closed = page && fclose(page) == 0;
+    const size_t room = 3 * bytes + 1; /* the words are longer than what they replace */
+    char *larger = closed ? realloc(text, room) : NULL;
+    const bool printed = larger != NULL;
     if (printed) {
-        known_numbers_print(text, out);
+        known_numbers_replace(larger, room);
+        (void)fputs(larger, out);
     }
-    free(text);
+    free(printed ? larger : text);
     return printed ? STATUS_OK : err_no_memory(err, "identify", "no memory");
 }
 

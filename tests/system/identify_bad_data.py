@@ -203,6 +203,12 @@ def refuse_constant(word):
     raise ValueError(f"{word} in the JSON")
 
 
+def find_no_number(text):
+    """Quotes what surrounds each number that is NaN or infinite. Infinite bounds of histograms are no fault."""
+    pattern = re.compile(r"(?<![\w'\"./])[-+]?(nan|inf|infinity)(?![\w'\"./])", re.I)
+    return [text[max(0, m.start() - 100):m.end() + 30] for m in pattern.finditer(text.replace('le="+Inf"', ""))]
+
+
 def look(model, what, want, path, good):
     """The fault in how the program handles a file, or None; and its document."""
     run = subprocess.run([PROGRAM, "identify", "--model", model, "--json", path], capture_output=True, timeout=limit_s(120))
@@ -226,6 +232,8 @@ def look(model, what, want, path, good):
         document = json.loads(out, parse_constant=refuse_constant)
     except ValueError as fault:
         return f"{fault}: {out[:200]}", None
+    if find_no_number(out):
+        return f"no number: {find_no_number(out)}", None
     verdict = document.get("verdict")
     if verdict not in ("PASS", "MARGINAL", "FAIL"):
         return f"verdict {verdict}", None
@@ -272,4 +280,5 @@ def main():
     sys.exit(1 if faults or count < 100 else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

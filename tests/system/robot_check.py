@@ -128,15 +128,17 @@ class Robot:
                 if beat % 2 == 0 and self.flaw != "no telemetry":
                     self.sample()
 
+    def effort(self):
+        """The velocity that it is driven with, from now on."""
+        turn, distance = self.job[2:4] if self.job else (0.0, 0.0)
+        if turn:
+            return [0.0, 0.0, math.copysign(min(abs(turn) / PERIOD_S, self.now_set["angular_speed_radps"]), turn)]
+        return [min(distance / PERIOD_S, self.now_set["linear_speed_mps"]), 0.0, 0.0]
+
     def step(self):
-        self.nu = [0.0, 0.0, 0.0]
+        self.nu = self.effort()
         if not self.job:
             return
-        turn, distance = self.job[2:4]
-        if turn:
-            self.nu[2] = math.copysign(min(abs(turn) / PERIOD_S, self.now_set["angular_speed_radps"]), turn)
-        elif distance:
-            self.nu[0] = min(distance / PERIOD_S, self.now_set["linear_speed_mps"])
         self.job[2] -= self.nu[2] * PERIOD_S
         self.job[3] -= self.nu[0] * PERIOD_S
         self.pose[2] = math.remainder(self.pose[2] + self.nu[2] * PERIOD_S, 2 * math.pi)
@@ -154,6 +156,7 @@ class Robot:
         k = 1000 if self.flaw == "telemetry in mm" else 1
         t = {"telemetry in ms": 1e3, "no stamps of samples": math.nan}.get(self.flaw, 1.0) * self.clock()
         body = {"t": t, "seq": self.seq, **self.boot(), "nu": [k * self.nu[0], 0.0, self.nu[2]],
+                "tau": self.nu if self.flaw == "late efforts" else self.effort(),
                 "pose": [k * self.pose[0], k * self.pose[1], self.pose[2]]}
         if self.flaw == "telemetry of another clock":
             body["t"] = time.time()
@@ -197,6 +200,7 @@ FLAWS = {
     "slow clock": {"reply.t": WRONG, "echo.t": WRONG, "telemetry.t": WRONG},
     "t as text": {"malformed": WRONG, "reply": WRONG},
     "t_start of another clock": {"reply.t_start": WRONG},
+    "late efforts": {"telemetry.tau": WRONG},
     "telemetry in mm": {"telemetry.pose": WRONG, "telemetry.nu": WRONG},
     "telemetry in ms": {"telemetry.t": WRONG},
     "telemetry of another clock": {"telemetry.t": WRONG},

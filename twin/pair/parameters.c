@@ -8,6 +8,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/numbers/hash.h"
+#include "base/text/known_numbers.h"
 #include "identification/model/models.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
@@ -27,6 +28,7 @@ void parameters_add_check(struct parameter_checks *checks, enum parameter_check 
     va_start(args, format);
     (void)vsnprintf(checks->check[check].detail, PARAMETERS_DETAIL_MAX, format, args);
     va_end(args);
+    known_numbers_replace(checks->check[check].detail, PARAMETERS_DETAIL_MAX);
     checks->check[check].verdict = verdict;
     checks->verdict = checks->verdict > verdict ? checks->verdict : verdict;
 }
