@@ -15,6 +15,9 @@ PERIOD_S = 0.02
 SET = {"t0_s": 0.0, "angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
 
 
+LAGS = ("lagging", "late efforts")  # velocities that follow the efforts slowly, in samples of each step
+
+
 class Robot:
     """A robot that follows docs/protocol, except for its flaw."""
 
@@ -22,6 +25,7 @@ class Robot:
         self.flaw, self.own, self.now_set = flaw, dict(SET), dict(SET)
         self.stem, self.side = f"tandem/v1/{pair}", side
         self.pose, self.nu, self.job, self.seq, self.ended = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], None, 0, False
+        self.seen = [0.0, 0.0, 0.0]
         self.lock = threading.Lock()
         will = (f"{self.stem}/{side}/connection", '{"state":"offline"}')
         hello = None if flaw == "no connection" else (will[0], json.dumps({"state": "online", **self.boot()}))
@@ -125,7 +129,7 @@ class Robot:
             with self.lock:
                 self.step()
                 beat += 1
-                if beat % 2 == 0 and self.flaw != "no telemetry":
+                if (beat % 2 == 0 or self.flaw in LAGS) and self.flaw != "no telemetry":
                     self.sample()
 
     def effort(self):
@@ -137,6 +141,7 @@ class Robot:
 
     def step(self):
         self.nu = self.effort()
+        self.seen = [0.7 * seen + 0.3 * nu for seen, nu in zip(self.seen, self.nu)]
         if not self.job:
             return
         self.job[2] -= self.nu[2] * PERIOD_S
@@ -155,7 +160,8 @@ class Robot:
     def sample(self):
         k = 1000 if self.flaw == "telemetry in mm" else 1
         t = {"telemetry in ms": 1e3, "no stamps of samples": math.nan}.get(self.flaw, 1.0) * self.clock()
-        body = {"t": t, "seq": self.seq, **self.boot(), "nu": [k * self.nu[0], 0.0, self.nu[2]],
+        nu = self.seen if self.flaw in LAGS else self.nu
+        body = {"t": t, "seq": self.seq, **self.boot(), "nu": [k * nu[0], 0.0, nu[2]],
                 "tau": self.nu if self.flaw == "late efforts" else self.effort(),
                 "pose": [k * self.pose[0], k * self.pose[1], self.pose[2]]}
         if self.flaw == "telemetry of another clock":
@@ -200,6 +206,7 @@ FLAWS = {
     "slow clock": {"reply.t": WRONG, "echo.t": WRONG, "telemetry.t": WRONG},
     "t as text": {"malformed": WRONG, "reply": WRONG},
     "t_start of another clock": {"reply.t_start": WRONG},
+    "lagging": {},
     "late efforts": {"telemetry.tau": WRONG},
     "telemetry in mm": {"telemetry.pose": WRONG, "telemetry.nu": WRONG},
     "telemetry in ms": {"telemetry.t": WRONG},

@@ -9,7 +9,9 @@
 
 /* A residual this much smaller is clearly better; one below this share of the velocity is
  * rounding. */
-static const double CLEAR_RATIO = 0.5, FLOOR_RATIO = 1e-4;
+static const double CLEAR_RATIO = 0.1, FLOOR_RATIO = 1e-4;
+/* A velocity that jumps with the effort shows the last command, whenever that came. */
+static const double LAG_MIN = 0.3;
 enum { CHANGES_MIN = 4 };
 
 /* The velocity of one axis, predicted a sample ahead: nu' = a + b nu + c tau. */
@@ -87,9 +89,11 @@ static int compare_axis(const struct ahead *a)
     }
     const double limit[2] = {fmax(CLEAR_RATIO * fit[0].sd, FLOOR_RATIO * most),
                              fmax(CLEAR_RATIO * fit[1].sd, FLOOR_RATIO * most)};
-    return fit[1].sd < limit[0] && fit[0].sd > limit[1] && same_sign > 0.0 ? 1
-           : fit[0].sd < limit[1] && fit[1].sd > limit[0]                  ? -1
-                                                                           : 0;
+    return fit[1].sd < limit[0] && fit[0].sd > limit[1] && same_sign > 0.0 &&
+                   fit[1].beta[1] > LAG_MIN
+               ? 1
+           : fit[0].sd < limit[1] && fit[1].sd > limit[0] ? -1
+                                                          : 0;
 }
 
 bool check_efforts_are_late(const struct check_received *h)
