@@ -557,13 +557,15 @@ static double try_column(struct arm_friction_work *w)
     return gain + rest > 0.0 ? gain / (gain + rest) : 0.0;
 }
 
-enum lacking { STRIBECK, ASYMMETRIC, BY_LOAD, FASTER, DRIFT, LACKINGS };
+enum lacking { STRIBECK, ASYMMETRIC, BY_LOAD, FASTER, DRIFT, WARMS, WEARS, LACKINGS };
 static const char *const lacking_words[LACKINGS] = {
     [STRIBECK] = "friction that is greater near rest",
     [ASYMMETRIC] = "friction that differs by direction",
     [BY_LOAD] = "friction that grows with the load",
     [FASTER] = "friction with the square of the speed",
     [DRIFT] = "a current that drifts",
+    [WARMS] = "viscous friction that changes with time",
+    [WEARS] = "dry friction that changes with time",
 };
 
 /* Value of an unmodelled term. Its shape is enough: only the correlation with the residuals
@@ -588,6 +590,10 @@ static double lacking_at(const struct arm_friction_work *w, enum lacking term, s
         return qd * fabs(qd);
     case DRIFT:
         return set->t_s[k] - set->t_s[0];
+    case WARMS:
+        return qd * (set->t_s[k] - set->t_s[0]);
+    case WEARS:
+        return arm_friction_dry_at(set, joint, k) * (set->t_s[k] - set->t_s[0]);
     case LACKINGS:
         break;
     }

@@ -32,7 +32,7 @@ struct piece {
 enum { OF_NU, OF_TAU, OF_POSE, KINDS, COLUMNS_MAX = KINDS * MODEL_AXES_MAX };
 
 struct columns {
-    double *t_s, *of[COLUMNS_MAX]; /* NULL: the column does not exist */
+    double *t_s, *gap_s, *of[COLUMNS_MAX]; /* NULL: the column does not exist */
 };
 
 struct source {
@@ -414,6 +414,11 @@ static void fill_piece(const struct maker *m, const struct piece *piece,
         for (size_t i = 0; i < steps; i++, at++) {
             const double share = (double)i / (double)steps;
             to->t_s[at] = interpolate_column(raw->t_s, row, next, share);
+            if (to->gap_s) {
+                const size_t before = row_at(m, k > piece->first ? k - 1 : k);
+                const double gap_s = raw->t_s[row] - raw->t_s[before];
+                to->gap_s[at] = i > 0 ? 0.0 : gap_s > 0.0 ? gap_s : m->summary.dt_s;
+            }
             for (size_t c = 0; c < m->source.count; c++) {
                 const size_t column = m->source.column[c];
                 const bool held = column / MODEL_AXES_MAX == OF_TAU && i > 0;
@@ -503,6 +508,8 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
         columns += m->raw->nu[a] ? 0 : 1; /* a derived velocity */
     }
     memset(table, 0, sizeof *table);
+    const bool lost = m->summary.missing > 0 && !m->on_grid && !derives_velocity(m->raw);
+    columns += lost ? 1 : 0;
     const size_t commands = m->raw->commands.count * (1 + axes);
     table->memory = n <= SIZE_MAX / sizeof(double) / columns - commands
                         ? gsl_vector_alloc(columns * n + commands)
@@ -522,6 +529,9 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
     memcpy(table->set.nu, to->of, sizeof table->set.nu);
     memcpy(table->set.tau, to->of + MODEL_AXES_MAX, sizeof table->set.tau);
     memcpy(table->set.pose, to->of + (size_t)OF_POSE * MODEL_AXES_MAX, sizeof table->set.pose);
+    if (lost) {
+        table->set.gap_s = to->gap_s = at += n;
+    }
     copy_commands(m->raw, at + n, &table->set.commands);
     table->set.axes = axes;
     table->set.n = n;
@@ -743,33 +753,17 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     return st;
 }
 
-static void move_column(const struct data_table *table, const gsl_vector *memory,
-                        const double **column)
-{
-    *column = *column ? memory->data + (*column - table->memory->data) : NULL;
-}
-
-void data_table_move(struct data_table *table, gsl_vector *memory)
-{
-    struct data_set *set = &table->set;
-    move_column(table, memory, &set->t_s);
-    for (size_t a = 0; a < set->axes; a++) {
-        move_column(table, memory, &set->nu[a]);
-        move_column(table, memory, &set->tau[a]);
-        move_column(table, memory, &set->pose[a]);
-        move_column(table, memory, &set->commands.tau[a]);
-    }
-    move_column(table, memory, &set->commands.t_s);
-    gsl_vector_free(table->memory);
-    table->memory = memory;
-}
-
 void data_table_free(struct data_table *table)
 {
     if (table) {
         gsl_vector_free(table->memory);
         memset(table, 0, sizeof *table);
     }
+}
+
+bool data_set_is_recorded(const struct data_set *set, size_t k)
+{
+    return !set->gap_s || set->gap_s[k] > 0.0;
 }
 
 bool data_set_suits(const struct data_set *set, const struct model *model)

@@ -27,6 +27,9 @@ struct data_set {
     double dt_s;                      /* > 0 */
     const double *t_s;                /* [n] */
     const double *nu[MODEL_AXES_MAX]; /* [axes][n] */
+    /* [n] time since the recorded row before; 0: a missing row, interpolated. NULL: all rows
+     * are recorded. */
+    const double *gap_s;
     const double *tau[MODEL_AXES_MAX];   /* [axes][n] */
     const double *pose[MODEL_AXES_MAX];  /* [axes][n]; NULL: not recorded */
     size_t run_count;                    /* 1 .. DATA_RUNS_MAX */
@@ -63,13 +66,13 @@ struct data_table {
 MUST_USE enum status data_table_make(const struct data_raw *raw, struct data_table *table,
                                      struct data_summary *summary, struct err *err);
 
-/* Lets the columns be in memory that begins with a copy of the present one, which is freed. */
-void data_table_move(struct data_table *table, gsl_vector *memory);
-
 void data_table_free(struct data_table *table); /* NULL and zeroed ones are allowed */
 
 /* Returns whether the set has the model's axes, and the pose if the model needs it. */
 bool data_set_suits(const struct data_set *set, const struct model *model);
+
+/* Returns whether sample k was recorded, and is not interpolated. */
+bool data_set_is_recorded(const struct data_set *set, size_t k);
 
 /* Copies the measured velocities of sample k to nu [axes]. */
 void data_set_velocity(const struct data_set *set, size_t k, double *nu);

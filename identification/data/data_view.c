@@ -60,6 +60,7 @@ struct data_set data_view_piece(const struct data_set *set, size_t from, size_t 
     struct data_set part = *set;
     part.n = n;
     part.t_s += from;
+    part.gap_s = part.gap_s ? part.gap_s + from : NULL;
     for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
         part.nu[a] = part.nu[a] ? part.nu[a] + from : NULL;
         part.tau[a] = part.tau[a] ? part.tau[a] + from : NULL;

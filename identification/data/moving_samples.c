@@ -78,6 +78,7 @@ enum status moving_samples_copy(const struct data_set *set, struct data_set *mov
         return STATUS_E_NOMEM;
     }
     out.n = out.run_count = 0;
+    out.gap_s = NULL;
     for (size_t run = 0; run < set->run_count; run++) {
         copy_run(set, run, columns->data, &out);
     }

@@ -230,7 +230,9 @@ static enum status find_simulated(const struct model *model, const struct data_s
     if (st != STATUS_OK) {
         simulated->method = DYNAMICS_METHOD_COUNT;
     }
-    return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    return st == STATUS_E_NOMEM                         ? st
+           : simulated->stop == DYNAMICS_STOP_CANCELLED ? STATUS_E_STALE
+                                                        : STATUS_OK;
 }
 
 enum status dynamics_estimate_phases(const struct model *model,

@@ -41,7 +41,8 @@ MUST_USE enum status dynamics_estimate_auto(const struct model *model,
 
 /* Finds the times of efforts that change between the rows of a table, from a simulation: fit,
  * or one that is fitted for it. If they lie within rows, the efforts get them, and the caller
- * fits again. own: fit is that of this table. Returns STATUS_OK or STATUS_E_NOMEM. */
+ * fits again. own: fit is that of this table. Returns STATUS_OK, STATUS_E_NOMEM, or
+ * STATUS_E_STALE if options->go_on ended it. */
 MUST_USE enum status dynamics_estimate_phases(const struct model *model,
                                               const struct dynamics_options *options,
                                               const struct dynamics_fit *fit, bool own,
@@ -49,7 +50,7 @@ MUST_USE enum status dynamics_estimate_phases(const struct model *model,
                                               struct input_phases *phases);
 
 /* Finds a lag of the efforts or a drift from a simulation: fit, or one that is fitted for it.
- * Returns STATUS_OK or STATUS_E_NOMEM. */
+ * Returns as dynamics_estimate_phases(). */
 MUST_USE enum status dynamics_estimate_cause(const struct model *model,
                                              const struct data_set *set,
                                              const struct dynamics_options *options,

@@ -20,6 +20,8 @@ static const double MEAN_PERIODS = -0.5;
 static const double NARROW = 0.3;
 /* Number of samples that suffices and is fast. */
 enum { PART_SAMPLES = 2000 };
+/* An effort that stays for this number of rows, on average, is held. */
+enum { HELD_ROWS = 6 };
 
 /* Comparison of a data set with held efforts and one with means, by one estimator. */
 struct hold_contest {
@@ -68,6 +70,20 @@ static bool explains_motion(const struct hold_contest *c)
     return well;
 }
 
+/* Do the efforts stay for several rows? */
+static bool holds_efforts(const struct data_set *set)
+{
+    size_t changes = 0;
+    for (size_t k = 1; k < set->n; k++) {
+        bool changed = false;
+        for (size_t a = 0; a < set->axes; a++) {
+            changed = changed || fabs(set->tau[a][k] - set->tau[a][k - 1]) > 0.0;
+        }
+        changes += changed ? 1 : 0;
+    }
+    return changes * HELD_ROWS <= set->n;
+}
+
 /* Decides between two simulations that explain the motion. Acting half a period earlier
  * looks like a delay that is half a period shorter. If nothing else distinguishes them,
  * efforts are held, unless they would then act before they were given. */
@@ -76,8 +92,9 @@ static bool means_act(const struct hold_contest *c, size_t samples)
     const struct dynamics_fit *held = &c->fit[0];
     const double for_means =
         -2.0 * (double)(samples * c->model->axis_count) * log(residual_ratio(c));
-    /* A lag, or delays that vary, make means fit better, but leave colour. */
-    if (c->model->channels && c->fit[1].hac_share > 0.0) {
+    /* A lag, or held efforts that change between rows, make means fit better, but leave colour.
+     */
+    if ((c->model->channels || holds_efforts(c->set[0])) && c->fit[1].hac_share > 0.0) {
         return false;
     }
     return for_means > DECIDED ||

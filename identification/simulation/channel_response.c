@@ -77,7 +77,8 @@ void channel_free(struct channel_response *channel)
 bool channel_is_settled(const struct channel_response *channel, size_t run, size_t k)
 {
     const double *t_s = channel->set->t_s;
-    return t_s[k] >= t_s[channel->set->run_start[run]] + channel->settled_s;
+    return t_s[k] >= t_s[channel->set->run_start[run]] + channel->settled_s &&
+           data_set_is_recorded(channel->set, k);
 }
 
 double channel_shape_command(const struct channel_values *values, double command)

@@ -189,7 +189,8 @@ static bool walk_run(struct search *s, const double *x, size_t run, double *resi
     trajectory_begin(&walk, &s->rules, run, theta, late ? 0.0 : x[s->p], start);
     while (more) {
         for (size_t a = 0; a < s->set->axes; a++) {
-            const bool counts = walk.at >= from + SETTLED_ROWS;
+            const bool counts =
+                walk.at >= from + SETTLED_ROWS && data_set_is_recorded(s->set, walk.at);
             residual[a * n + walk.at] =
                 counts ? (s->set->nu[a][walk.at] - walk.nu[a]) / s->fit->residual_sd[a] : 0.0;
         }

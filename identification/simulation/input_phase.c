@@ -13,7 +13,14 @@
 #include "identification/simulation/free_parameters.h"
 #include "identification/simulation/simulation_thresholds.def"
 
-enum { CHANGES_MIN = 4, ROUNDS = 5, SETTLED_ROWS = 6, FIRST_SAMPLES = 5, MARGIN_ROWS = 4 };
+enum {
+    CHANGES_MIN = 4,
+    ROWS_PER_CHANGE = 6,
+    ROUNDS = 5,
+    SETTLED_ROWS = 6,
+    FIRST_SAMPLES = 5,
+    MARGIN_ROWS = 4
+};
 /* A response has ended after these lags, and these rows; work of one solution, in products. */
 static const double RESPONSE_LAGS = 12.0;
 static const double RESPONSE_ROWS = 400.0;
@@ -22,7 +29,10 @@ static const double PRODUCTS_MAX = 2e8;
 static const double DIFFERENCE_ROWS = 0.05;
 static const double SHIFT_ROWS = 2.0;
 /* Longest gap before a change, in periods, that hides when it was sent. */
-static const double GAP_PERIODS = 3.0;
+static const double GAP_PERIODS = 4.0;
+/* A time within its row is off by 3 at most in these units; few that are far off are effects at
+ * rest, not delays. */
+static const double FAR_SQUARES = 4.0;
 /* A step leaves this share of a positive parameter. */
 static const double LEAST_SHARE = 0.3;
 
@@ -62,9 +72,15 @@ static void insert_change(struct layout *to, size_t axes, size_t first, double t
     }
 }
 
+/* Does an effort change since the recorded row before? */
 static bool changes_at(const struct data_set *set, size_t axis, size_t k)
 {
-    return fabs(set->tau[axis][k] - set->tau[axis][k - 1]) > 0.0;
+    size_t before = k - 1;
+    while (before > 0 && !data_set_is_recorded(set, before)) {
+        before--;
+    }
+    return data_set_is_recorded(set, k) &&
+           fabs(set->tau[axis][k] - set->tau[axis][before]) > 0.0;
 }
 
 /* Appends the efforts of rows from .. to, of one run. */
@@ -114,6 +130,29 @@ static void average_efforts(const struct layout *from, size_t first, const struc
     }
 }
 
+static void move_column(const struct data_table *table, const gsl_vector *memory,
+                        const double **column)
+{
+    *column = *column ? memory->data + (*column - table->memory->data) : NULL;
+}
+
+/* Lets the columns of a table be in memory that begins with a copy of the present one. */
+static void move_columns(struct data_table *table, gsl_vector *memory)
+{
+    struct data_set *set = &table->set;
+    move_column(table, memory, &set->t_s);
+    move_column(table, memory, &set->gap_s);
+    for (size_t a = 0; a < set->axes; a++) {
+        move_column(table, memory, &set->nu[a]);
+        move_column(table, memory, &set->tau[a]);
+        move_column(table, memory, &set->pose[a]);
+        move_column(table, memory, &set->commands.tau[a]);
+    }
+    move_column(table, memory, &set->commands.t_s);
+    gsl_vector_free(table->memory);
+    table->memory = memory;
+}
+
 enum status input_phases_apply(struct data_table *table, const double *shift_s)
 {
     struct data_set *set = &table->set;
@@ -140,7 +179,7 @@ enum status input_phases_apply(struct data_table *table, const double *shift_s)
         run.count = set->run_commands[r][1];
         average_efforts(&run, set->run_commands[r][0], set, r, tau);
     }
-    data_table_move(table, memory);
+    move_columns(table, memory);
     set->commands = (struct data_commands){.count = all.count, .t_s = all.t_s};
     memcpy(set->commands.tau, all.tau, sizeof all.tau);
     return STATUS_OK;
@@ -182,7 +221,14 @@ static struct change get_change(const struct search *s, size_t j)
 
 static double find_gap_s(const struct data_set *set, size_t row)
 {
-    return fmin(set->t_s[row] - set->t_s[row - 1], GAP_PERIODS * set->dt_s);
+    const double gap_s = set->gap_s ? set->gap_s[row] : set->t_s[row] - set->t_s[row - 1];
+    return fmin(gap_s, GAP_PERIODS * set->dt_s);
+}
+
+/* The middle of a longer gap is earlier than that of a period, which belongs to the delay. */
+static double find_middle_s(const struct data_set *set, size_t row)
+{
+    return -0.5 * (find_gap_s(set, row) - set->dt_s);
 }
 
 /* Counts the changes of efforts; changes NULL: only counts. */
@@ -250,7 +296,7 @@ static size_t find_column(const struct search *s, size_t run, size_t by)
 static bool is_counted(const struct search *s, size_t run, size_t k)
 {
     const size_t start = s->set->run_start[run];
-    return k >= start + SETTLED_ROWS &&
+    return k >= start + SETTLED_ROWS && data_set_is_recorded(s->set, k) &&
            s->set->t_s[k] >= s->set->t_s[start] + fmax(s->delay_s, 0.0);
 }
 
@@ -414,7 +460,8 @@ static void fill_equations(const struct search *s, double ratio2, struct mixed_e
     for (size_t j = 0; j < s->count; j++) {
         const struct change change = get_change(s, j);
         const double prior = find_prior(s, j, ratio2);
-        const double shift = s->shift_s[change.axis * s->set->n + change.row];
+        const double shift = s->shift_s[change.axis * s->set->n + change.row] -
+                             find_middle_s(s->set, change.row);
         for (size_t i = 0; i <= m->band && j + i < s->count; i++) {
             gsl_matrix_set(m->local, j, i,
                            multiply_effects(s, j, j + i) + (i == 0 ? 1.0 / prior : 0.0));
@@ -475,8 +522,9 @@ static bool move_shifts(struct search *s, size_t band, double *ratio2, double *f
         const double most_s = SHIFT_ROWS * find_gap_s(s->set, change.row);
         const double prior = find_prior(s, j, *ratio2);
         double *shift = &s->shift_s[change.axis * s->set->n + change.row];
-        *shift = fmin(fmax(*shift + step[j], -most_s), most_s);
-        sum += (*shift * *shift + variance[j]) / prior;
+        const double middle_s = find_middle_s(s->set, change.row);
+        *shift = middle_s + fmin(fmax(*shift + step[j] - middle_s, -most_s), most_s);
+        sum += fmin((pow(*shift - middle_s, 2.0) + variance[j]) / prior, FAR_SQUARES);
         *freedom += 1.0 - fmin(variance[j] / prior, 1.0);
     }
     *ratio2 *= sum / (double)s->count;
@@ -552,7 +600,9 @@ static bool search_times(struct search *s, struct input_phases *out)
     double gaps2 = 0.0;
     bool well = simulate_all(s, false);
     find_squares(s, s->weight, before);
-    if (!well || !weigh_axes(s, white) || !explains_motion(s, before)) {
+    /* If commands change all the time, their phases look like white noise. */
+    const bool busy = s->count * ROWS_PER_CHANGE > s->set->n;
+    if (!well || !(weigh_axes(s, white) || busy) || !explains_motion(s, before)) {
         return false;
     }
     for (int round = 0; round < ROUNDS && well; round++) {

@@ -61,6 +61,11 @@ struct oe_work {
     struct oe_point here, there;
 };
 
+static bool counts_sample(const struct oe_work *work, size_t k, double settled_s)
+{
+    return work->set->t_s[k] >= settled_s && data_set_is_recorded(work->set, k);
+}
+
 /* Weight of an axis: one over the variance of its residuals. */
 static double weigh_axis(const struct oe_work *work, const struct oe_point *point, size_t axis)
 {
@@ -106,7 +111,7 @@ static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t
         if (!free_parameters_go_on(&work->free_parameters)) {
             return STATUS_E_STALE;
         }
-        if (work->set->t_s[walk.at] >= settled_s) {
+        if (counts_sample(work, walk.at, settled_s)) {
             add_sample(work, point, &walk, axes);
         }
         more = walk.at + 1 < walk.end;
@@ -172,7 +177,7 @@ static void set_residuals(struct oe_work *work)
         trajectory_begin(&walk, &rules, r, work->here.values.theta, work->here.values.delay_s,
                          gsl_matrix_const_ptr(work->here.initial, r, 0));
         while (more) {
-            for (size_t i = 0; i < work->n && work->set->t_s[walk.at] >= settled_s; i++) {
+            for (size_t i = 0; i < work->n && counts_sample(work, walk.at, settled_s); i++) {
                 gsl_matrix_set(work->residual, i, walk.at,
                                work->set->nu[i][walk.at] - walk.nu[i]);
             }
@@ -366,7 +371,7 @@ static void add_scores(struct oe_work *work, size_t run, const double *follow,
                      work->here.values.delay_s,
                      gsl_matrix_const_ptr(work->here.initial, run, 0));
     while (more) {
-        if (work->set->t_s[walk.at] >= settled_s) {
+        if (counts_sample(work, walk.at, settled_s)) {
             set_score(work, &walk, follow, score);
             hac_add(scores, score);
         }
@@ -472,7 +477,7 @@ static void describe_work(struct oe_work *work, const struct model *model,
     for (size_t r = 0; r < work->runs; r++) {
         const double settled_s = free_parameters_settled_s(&work->free_parameters, set, r);
         for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
-            work->counted += set->t_s[k] >= settled_s ? 1 : 0;
+            work->counted += counts_sample(work, k, settled_s) ? 1 : 0;
         }
     }
     for (size_t i = 0; i < work->n; i++) {

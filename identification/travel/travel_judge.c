@@ -329,7 +329,10 @@ void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const 
 static void judge_residuals(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     travel_judge_r2(&fit->estimate, evidence->r2_weighted);
-    travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
+    /* Moves of several kinds are far from the law of one. */
+    if (!travel_law_mixes(&evidence->law, fit->n) && !travel_law_spreads(&evidence->law)) {
+        travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
+    }
     if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
         estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "%zu of %zu moves deviate from a law that the others follow within "

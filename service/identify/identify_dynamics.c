@@ -31,6 +31,9 @@ static enum status explain_failure(const struct identify_result *result, enum st
     const struct model *model = result->kind->model;
     const char *name = "";
     double most = 0.0;
+    if (st == STATUS_E_STALE) {
+        return identify_give_up(err);
+    }
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct data_channel *both[] = {&result->own.summary.nu[a],
                                              &result->own.summary.tau[a]};

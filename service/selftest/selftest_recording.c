@@ -476,7 +476,7 @@ static void bend_trial(struct recording *r)
     const struct model *model = r->row->model;
     const struct selftest_scenario *w = r->scenario;
     r->trial.samples = w->samples > 0 ? w->samples : r->trial.samples;
-    r->trial.loss_ratio = w->name ? 0.0 : r->trial.loss_ratio;
+    r->trial.loss_ratio = w->name ? w->lost : r->trial.loss_ratio;
     r->trial.theta[0] *= w->quick > 0.0 ? w->quick : 1.0;
     for (size_t a = 0; a < model->axis_count; a++) {
         r->trial.effort_min[a] *= w->gentle > 0.0 ? w->gentle : 1.0;

@@ -59,6 +59,7 @@ struct selftest_scenario {
     /* For a joint: stiction is (1 + at_rest) times the dry friction in motion and falls to it
      * as exp(-(w / falls)^2); falls is a velocity, 0: as modelled. */
     double at_rest, falls;
+    double lost;   /* ratio of rows that are missing */
     double jitter; /* sd of the time between rows, ratio of the period */
     double swings; /* damping ratio of a second-order robot, whose effort steps once */
     bool counted;  /* row numbers in place of times */
@@ -87,9 +88,9 @@ struct selftest_scenario {
     /* exchanged columns: rotation and displacement, joints 2 and 3, or two velocities */
     bool exchanged;
     /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
-     * which x is too large, growth of the scale per metre of x; ticks of a turn, rows of one
-     * pose. at_half applies to the right wheel. */
-    double slips, stretched, tilted, ticks, rare;
+     * which x is too large, growth of the scale per metre of x, fall of the scale at a metre
+     * from the middle; ticks of a turn, rows of one pose. at_half applies to the right wheel. */
+    double slips, stretched, tilted, distorts, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     double play_rad; /* rad, backlash behind a servo; clip: its commands have two values */

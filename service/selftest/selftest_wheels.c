@@ -82,8 +82,11 @@ static void measure_pose(const struct drive *d, const struct selftest_scenario *
     const double *at = d->shown[(d->steps - late) % SHOWN];
     const double c = cos(at[2]);
     const double s = sin(at[2]);
-    const double x = at[0] + c * truth[ODOMETRY_SENSOR_X] - s * truth[ODOMETRY_SENSOR_Y];
-    const double y = at[1] + s * truth[ODOMETRY_SENSOR_X] + c * truth[ODOMETRY_SENSOR_Y];
+    double x = at[0] + c * truth[ODOMETRY_SENSOR_X] - s * truth[ODOMETRY_SENSOR_Y];
+    double y = at[1] + s * truth[ODOMETRY_SENSOR_X] + c * truth[ODOMETRY_SENSOR_Y];
+    const double scale = 1.0 - w->distorts * (x * x + y * y);
+    x *= scale;
+    y *= scale;
     seen[0] =
         x * (1.0 + w->stretched) * (1.0 + 0.5 * w->tilted * x) + NOISE_M * draw_normal(draws);
     seen[1] = y * (1.0 + w->tilted * x) + NOISE_M * draw_normal(draws);
