@@ -600,9 +600,11 @@ static bool search_times(struct search *s, struct input_phases *out)
     double gaps2 = 0.0;
     bool well = simulate_all(s, false);
     find_squares(s, s->weight, before);
-    /* If commands change all the time, their phases look like white noise. */
-    const bool busy = s->count * ROWS_PER_CHANGE > s->set->n;
-    if (!well || !(weigh_axes(s, white) || busy) || !explains_motion(s, before)) {
+    /* If commands change all the time, their phases look like white noise. Lost rows hide
+     * colour.
+     */
+    const bool hidden = s->count * ROWS_PER_CHANGE > s->set->n || s->set->gap_s;
+    if (!well || !(weigh_axes(s, white) || hidden) || !explains_motion(s, before)) {
         return false;
     }
     for (int round = 0; round < ROUNDS && well; round++) {
