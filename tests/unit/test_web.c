@@ -425,8 +425,7 @@ static void add_fit(uint64_t n, int64_t since_us, double t0_s, enum estimate_ver
     json_write_start(&w, json, sizeof json, NULL, NULL);
     fit_record_write(&w, NULL,
                      &(struct fit_record){"r1", n, since_us + 900000, SIDE_REAL, "travel_time",
-                                          "huber", 12, &e, since_us, since_us + 800000,
-                                          "2.1"});
+                                          "huber", 12, &e, since_us, since_us + 800000, "2.1"});
     CHECK("written", json_write_end(&w));
     fixture_add(&fixture, &(struct store_row){.kind = STORE_FITS,
                                               .pair = "r1",
@@ -490,6 +489,28 @@ static void test_fits_between(void)
     reply = http_get(port, "/api/v1/pairs/r1/fits?order=newest&limit=3");
     CHECK("of this page", strstr(reply.body, "\"fits\":[8],\"differs\":null,\"numbers\":{}"));
     http_free(&reply);
+}
+
+/* The set of the dynamics that is in force, as a fragment. */
+static void test_fragment(void)
+{
+    struct parameter_book *book = &fixture.dynamics->sets;
+    const char *why = NULL;
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/parameters/model?format=sdf");
+    CHECK_INT("none is active", reply.status, 404);
+    http_free(&reply);
+    struct parameter_set *set =
+        parameters_add(book, pair_dynamics_model(fixture.dynamics), 1, 0);
+    set->count = 9;
+    for (size_t i = 0; i < set->count; i++) {
+        set->value[i] = 20.0 + (double)i;
+    }
+    CHECK("promoted", parameters_promote(book, 1, &why) == set);
+    reply = http_get(port, "/api/v1/pairs/r1/parameters/model?format=sdf&mass=5");
+    CHECK_INT("a hull", reply.status, 200);
+    CHECK("a hull", strstr(reply.body, "<xDotU>-15</xDotU>"));
+    http_free(&reply);
+    *book = (struct parameter_book){0};
 }
 
 static void test_commands(void)
@@ -760,6 +781,7 @@ int main(void)
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "fits between", test_fits_between);
+    CU_add_test(suite, "fragment", test_fragment);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "codes of bodies", test_codes_of_bodies);
     CU_add_test(suite, "problem members", test_problem_members);

@@ -25,7 +25,8 @@ void get_parameters(const struct web_request *request, struct web_response *resp
 
 _Static_assert((int)QUERY_FRAGMENT_COUNT == (int)FRAGMENT_FORMATS, "the same formats");
 
-/* Writes the active set as a fragment of a simulator's file. */
+/* Writes the active set as a fragment of a simulator's file: that of the dynamics, else of the
+ * travel times. */
 void get_fragment(const struct web_request *request, struct web_response *response)
 {
     const struct query *query = &request->query;
@@ -35,8 +36,10 @@ void get_fragment(const struct web_request *request, struct web_response *respon
                                              .torque_per_unit = query->torque_per_unit,
                                              .mass_kg = query->mass_kg,
                                              .yaw_inertia_kgm2 = query->yaw_inertia_kgm2};
+    const struct parameter_book *book = dynamics_book(request);
+    const struct parameter_set *own = book ? parameters_find(book, PARAMETERS_ACTIVE) : NULL;
     const struct parameter_set *set =
-        parameters_find(&request->shown->parameters, PARAMETERS_ACTIVE);
+        own ? own : parameters_find(&request->shown->parameters, PARAMETERS_ACTIVE);
     struct err err = {0};
     if (!set) {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
