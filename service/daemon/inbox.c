@@ -125,14 +125,19 @@ void inbox_destroy(struct inbox *inbox)
     }
 }
 
-/* Lock held. */
-static int64_t stamp_us(struct inbox *inbox)
+/* Lock held. No stamp is earlier than the one before. */
+static int64_t raise_stamp(struct inbox *inbox, int64_t now_us)
 {
-    const int64_t now_us = inbox->params.now_us();
     if (now_us > inbox->last_us) {
         inbox->last_us = now_us;
     }
     return inbox->last_us;
+}
+
+/* Lock held. */
+static int64_t stamp_us(struct inbox *inbox)
+{
+    return raise_stamp(inbox, inbox->params.now_us());
 }
 
 int64_t inbox_now_us(struct inbox *inbox)
@@ -467,20 +472,22 @@ static enum status write_reached(struct inbox *inbox)
 
 /* Lock held. */
 static enum status add_locked(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind)
+                              enum inbox_kind kind, int64_t now_us)
 {
     if (leave_out(inbox, kind)) {
         return STATUS_OK;
     }
-    message->t_us = stamp_us(inbox);
+    message->t_us = raise_stamp(inbox, now_us);
     const enum status status = kind == INBOX_OFFER ? write_reached(inbox) : STATUS_OK;
     return status == STATUS_OK ? add_stamped(inbox, message, kind) : status;
 }
 
 enum status inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
+    /* Another thread may hold the lock while it waits for the disk (sync_each). */
+    const int64_t now_us = inbox->params.now_us();
     (void)pthread_mutex_lock(&inbox->lock);
-    const enum status status = add_locked(inbox, message, kind);
+    const enum status status = add_locked(inbox, message, kind, now_us);
     wake_for(inbox, kind);
     (void)pthread_mutex_unlock(&inbox->lock);
     return status;

@@ -13,6 +13,7 @@
 #include "service/daemon/inbox.h"
 #include "service/tool/lab_clock.h"
 #include "tests/support/scratch.h"
+#include "tests/support/wait.h"
 
 static _Atomic int64_t clock_us = 1700000000000000;
 
@@ -46,10 +47,21 @@ static ssize_t write_unless_full(void *context, int fd, const void *bytes, size_
 }
 
 static _Atomic bool sync_fails;
+static _Atomic bool sync_waits,
+    syncing; /* one sync takes until another thread read the clock */
+enum { SYNC_US = 5000000 };
 
 static int sync_unless_broken(void *context, int fd)
 {
     (void)context;
+    if (atomic_exchange(&sync_waits, false)) {
+        const int64_t before_us = atomic_load(&clock_us);
+        atomic_store(&syncing, true);
+        for (int64_t end_us = 0;
+             atomic_load(&clock_us) == before_us && wait_more(&end_us, 1000);) {
+        }
+        atomic_fetch_add(&clock_us, SYNC_US);
+    }
     errno = EIO;
     return atomic_load(&sync_fails) ? -1 : fdatasync(fd);
 }
@@ -391,6 +403,28 @@ static void test_sync_each(void)
     tear_down(&b);
 }
 
+/* A message is stamped when it arrives, not when another thread has synced its line. */
+static void test_stamp_at_arrival(void)
+{
+    struct bench b = set_up();
+    sync_each = true;
+    make_inbox(&b, 8192, true);
+    sync_each = false;
+    struct writer first = {b.inbox, 0, 1, 0, INBOX_EVENT};
+    struct message second = {.topic = "t/1", .qos = 1, .payload = "{}", .stored_bytes = 2};
+    second.payload_bytes = 2;
+    pthread_t thread;
+    const int64_t began_us = read_clock();
+    atomic_store(&sync_waits, true);
+    CU_ASSERT_FATAL(pthread_create(&thread, NULL, write_many, &first) == 0);
+    for (int64_t end_us = 0; !atomic_load(&syncing) && wait_more(&end_us, 10000);) {
+    }
+    CHECK_INT("taken", inbox_add(b.inbox, &second, INBOX_EVENT), STATUS_OK);
+    (void)pthread_join(thread, NULL);
+    CHECK("stamped before the sync ended", second.t_us - began_us < SYNC_US);
+    tear_down(&b);
+}
+
 /* Samples go to the disk together, before the event behind them and before the lab has them. */
 static void test_samples_together(void)
 {
@@ -671,6 +705,7 @@ int main(void)
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
     CU_add_test(suite, "reach", test_reach);
     CU_add_test(suite, "write time", test_write_time);
+    CU_add_test(suite, "stamp at arrival", test_stamp_at_arrival);
     CU_add_test(suite, "thinned", test_thinned);
     CU_add_test(suite, "restore", test_restore);
     CU_add_test(suite, "section gone", test_section_gone);
