@@ -27,6 +27,8 @@ def call(command, **options):
 class Build:
     """The preset dev of root, linked again in a folder of its own; core objects from another build, if one is given."""
 
+    compiled = ROOMS  # whose sources are compiled from the copy
+
     def __init__(self, root, name, core_from=None):
         self.root, self.dev = root, root / "build" / "dev"
         self.folder = root / "build" / "mutation" / name
@@ -85,12 +87,12 @@ class Build:
                 shutil.copy2(self.root / name, target)
 
     def read_commands(self):
-        """The command that compiles each source of the core, from the copy."""
+        """The command that compiles each source of these rooms, from the copy."""
         self.compile = {}
         for entry in json.loads((self.dev / "compile_commands.json").read_text()):
             words = shlex.split(entry["command"])
             name = self.source_of(words[words.index("-o") + 1])
-            if words[words.index("-o") + 1] in self.rooms and name.startswith(ROOMS):
+            if words[words.index("-o") + 1] in self.rooms and name.startswith(self.compiled):
                 words = words[next(i for i, w in enumerate(words) if "ccache" not in w):]
                 self.compile[name] = [f"-I{self.sources}" if w == f"-I{self.root}" else w for w in words]
 

@@ -25,7 +25,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "arch")]
-from builds import Build  # noqa: E402
+from builds import ROOMS, Build  # noqa: E402
 from judge import run_test  # noqa: E402
 from changed import run  # noqa: E402
 import importlib.util  # noqa: E402
@@ -80,6 +80,8 @@ double threshold_value(unsigned id, double value)
 
 class ThresholdBuild(Build):
     """The preset dev, its thresholds read at run time."""
+
+    compiled = (*ROOMS, "service/compare/")
 
     def read_rules(self):
         programs, archives, _, libraries = super().read_rules()
