@@ -51,6 +51,7 @@ STUDIES = {
     "gate": (1000, 60),
     "clock_accuracy": (1, 1),  # 100 or 200 robots a row, whatever the number of draws
     "team_live_coverage": (400, 20),
+    "demo_arms": (200, 40),
     "diffdrive": (1000, 100),
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
     "dynamics_linear": (200, 200),
