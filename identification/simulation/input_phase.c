@@ -677,7 +677,7 @@ static bool alloc_search(struct search *s)
     const size_t n = s->set->n;
     const size_t axes = s->set->axes;
     const size_t room = axes * n + s->set->run_count;
-    s->changes = gsl_vector_alloc(3 * s->count);
+    s->changes = gsl_vector_calloc(3 * s->count);
     if (!s->changes) {
         return false;
     }
