@@ -1,12 +1,11 @@
 """Forecasts of a daemon: entries, HTTP, `eta` over MQTT, and the same state after it was killed, and in a replay."""
 import json
 import subprocess
-import time
 import urllib.error
 
 from mqtt import Client
 from rig import Rig, TANDEM, member, replay
-from waiting import limit_s
+from waiting import limit_s, pass_time
 
 MOVES = 26
 LAP_S = {"real": 0.06, "virtual": 0.03}
@@ -18,7 +17,7 @@ def drive(rig, client, first, count):
         turn = 0.2 + 0.1 * (k % 4)
         client.publish("tandem/v1/r1/command", json.dumps({"id": f"c{k}", "op": "go", "rotation_rad": turn}))
         for side in ("virtual", "real"):
-            time.sleep(LAP_S[side] * turn)
+            pass_time(LAP_S[side] * turn)
             client.publish(f"tandem/v1/r1/{side}/reply", json.dumps({"id": f"c{k}", "status": "done"}))
         rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == k + 1, "the entry", 20)
 
