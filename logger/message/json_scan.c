@@ -584,14 +584,16 @@ bool json_text_is(const struct json_text *text, const char *name)
     return !text->escaped && text->bytes == n && memcmp(text->at, name, n) == 0;
 }
 
-/* Resolves one character at *p into out[4]; returns its bytes. The text was checked before. */
-static size_t resolve_one(const char **p, const char *end, bool latin1, char out[4])
+/* Resolves one character at *p into out[4]; returns its bytes. A text with escapes was checked
+ * before; in another one, a backslash stands for itself. */
+static size_t resolve_one(const char **p, const char *end, bool escaped, bool latin1,
+                          char out[4])
 {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
     const char *c = *p;
     uint32_t code = 0;
-    if (*c != '\\') {
+    if (!escaped || *c != '\\') {
         const size_t n = utf8_next(c, (size_t)(end - c), &code);
         memcpy(out, c, n);
         *p = c + n;
@@ -637,7 +639,7 @@ size_t json_text_copy(const struct json_text *text, char *out, size_t size, bool
     size_t used = 0;
     while (p < end) {
         char one[4];
-        const size_t n = resolve_one(&p, end, latin1, one);
+        const size_t n = resolve_one(&p, end, text->escaped, latin1, one);
         if (used + n >= size) {
             out[used] = '\0';
             return size;
@@ -655,7 +657,7 @@ size_t json_text_next(struct json_text *text, char out[4])
     if (text->bytes == 0) {
         return 0;
     }
-    const size_t n = resolve_one(&p, text->at + text->bytes, false, out);
+    const size_t n = resolve_one(&p, text->at + text->bytes, text->escaped, false, out);
     text->bytes -= (size_t)(p - text->at);
     text->at = p;
     return n;

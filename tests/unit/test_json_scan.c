@@ -306,6 +306,12 @@ static void test_text_copy(void)
     CHECK_TEXT("resolved", out, "aé\n\xf0\x9f\x98\x80\\");
     CHECK_INT("cut", json_text_copy(&t, out, 6, false), 6);
     CHECK_TEXT("never half a character", out, "aé\n");
+    /* A text that is no JSON has no escapes, also if it must be cut. */
+    t = (struct json_text){.at = "\\x\\\\u12\\", .bytes = 8, .escaped = false};
+    CHECK_INT("cut", json_text_copy(&t, out, 6, false), 6);
+    CHECK_TEXT("backslashes", out, "\\x\\\\u");
+    CHECK_INT("a character", json_text_next(&t, out), 1);
+    CHECK_INT("a backslash", out[0], '\\');
 }
 
 int main(void)
