@@ -329,10 +329,7 @@ void travel_judge_outliers(struct estimate *e, size_t outliers, size_t n, const 
 static void judge_residuals(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     travel_judge_r2(&fit->estimate, evidence->r2_weighted);
-    /* Moves of several kinds are far from the law of one. */
-    if (!travel_law_mixes(&evidence->law, fit->n) && !travel_law_spreads(&evidence->law)) {
-        travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
-    }
+    travel_judge_outliers(&fit->estimate, fit->outliers, fit->n, "several moves in one");
     if (fit->method == TRAVEL_OLS && evidence->wild_count > 0) {
         estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "%zu of %zu moves deviate from a law that the others follow within "
@@ -608,17 +605,20 @@ void travel_judge_changes(struct estimate *e, const struct travel_law *law,
     if (travel_law_mixes(law, n)) {
         double percent;
         const char *name = find_changed(words, law->kinds, &percent);
-        estimate_reason(e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
-                        "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
-                        "other %zu",
-                        name, fabs(percent), law->second_kind, n - law->second_kind);
+        /* it explains outliers, too */
+        estimate_reason_first(
+            e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
+            "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
+            "other %zu",
+            name, fabs(percent), law->second_kind, n - law->second_kind);
         report_slower(e, law, words);
     } else if (travel_law_spreads(law)) {
         const size_t k = law->spread_size;
-        estimate_reason(e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
-                        "the spread grows with the distance: %s have several speeds (floors, "
-                        "loads, sides); %s varies by %.0f %% from move to move",
-                        words->moves[k], words->changed[k], 100.0 * law->variation[k]);
+        estimate_reason_first(
+            e, REASON_PARTS_DIFFER, ESTIMATE_MARGINAL,
+            "the spread grows with the distance: %s have several speeds (floors, "
+            "loads, sides); %s varies by %.0f %% from move to move",
+            words->moves[k], words->changed[k], 100.0 * law->variation[k]);
         report_slower(e, law, words);
     } else {
         return;
