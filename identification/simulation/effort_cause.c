@@ -117,7 +117,7 @@ static void delay_efforts(const struct data_set *set, const struct effort_lag *l
 enum status effort_lag_apply(struct data_table *table, const struct effort_lag *lag)
 {
     struct data_set *set = &table->set;
-    double *tau[MODEL_AXES_MAX];
+    double *tau[MODEL_AXES_MAX] = {NULL};
     gsl_vector *room = gsl_vector_alloc(set->axes * set->n);
     if (!room) {
         return STATUS_E_NOMEM;
