@@ -49,7 +49,7 @@ static void print_verdicts(const struct comparison *c, bool all, FILE *out)
     }
     if (differs) {
         print_label(out, LABEL, "verdicts");
-        for (size_t v = 0; v < VERDICT_COUNT; v++) {
+        for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
             if (c->verdicts[v][IN_A] + c->verdicts[v][IN_B] > 0) {
                 print_count(out, verdict_name(v), c->verdicts[v][IN_A], c->verdicts[v][IN_B]);
             }
@@ -134,7 +134,7 @@ static void print_fits(const struct comparison *c, enum side side, bool all, FIL
 /* Types of alarms in the order of their names. */
 static void sort_alarms(struct name_at order[ALARM_TYPE_COUNT])
 {
-    for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
+    for (enum alarm_type i = 0; i < ALARM_TYPE_COUNT; i++) {
         order[i] = (struct name_at){alarm_type_name(i), i};
     }
     qsort(order, ALARM_TYPE_COUNT, sizeof *order, names_by_name);
@@ -262,7 +262,7 @@ static void write_verdicts(struct json_writer *w, const struct comparison *c)
     static const char *const sides[] = {"real", "virtual", "both"};
     char change[64];
     json_write_object(w, "verdicts");
-    for (size_t v = 0; v < VERDICT_COUNT; v++) {
+    for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
         if (c->verdicts[v][IN_A] + c->verdicts[v][IN_B] > 0) {
             write_counts(w, verdict_name(v), c->verdicts[v]);
         }
@@ -275,8 +275,8 @@ static void write_verdicts(struct json_writer *w, const struct comparison *c)
     }
     json_write_close(w);
     json_write_object(w, "changes");
-    for (size_t from = 0; from < VERDICT_COUNT; from++) {
-        for (size_t to = 0; to < VERDICT_COUNT; to++) {
+    for (enum verdict from = 0; from < VERDICT_COUNT; from++) {
+        for (enum verdict to = 0; to < VERDICT_COUNT; to++) {
             if (c->changes[from][to] > 0) {
                 (void)snprintf(change, sizeof change, "%s>%s", verdict_name(from),
                                verdict_name(to));

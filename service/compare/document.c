@@ -268,7 +268,7 @@ static void read_fits(const json_t *object, struct recorded_state *state)
 
 static void read_counts(const json_t *object, struct recorded_state *state)
 {
-    for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
+    for (enum alarm_type i = 0; i < ALARM_TYPE_COUNT; i++) {
         const json_int_t n = json_integer_value(json_object_get(object, alarm_type_name(i)));
         state->alarms[i] = n > 0 ? (uint64_t)n : 0;
     }

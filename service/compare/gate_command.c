@@ -38,7 +38,7 @@ static bool find_metric(const char *option, const char *text, size_t bytes,
     if (*metric < GATE_METRIC_COUNT) {
         return true;
     }
-    for (size_t i = 0; i < GATE_METRIC_COUNT; i++) {
+    for (enum gate_metric i = 0; i < GATE_METRIC_COUNT; i++) {
         edit_guess_try(&guess, name, gate_metric_name(i));
     }
     (void)fprintf(stderr,

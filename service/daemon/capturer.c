@@ -300,7 +300,9 @@ static enum status cut_window(struct capturer *c, struct capture_slot *slot, str
     enum status status =
         slice_file_write(&request, SLICE_LINES, slot->trigger, to, &found, err);
     status = status == STATUS_E_EMPTY ? STATUS_OK : status;
-    if ((fdatasync(fileno(to)) != 0) | (fclose(to) != 0) && status == STATUS_OK) {
+    const bool synced = fdatasync(fileno(to)) == 0;
+    const bool closed = fclose(to) == 0;
+    if (!(synced && closed) && status == STATUS_OK) {
         status = journal_fail(path, FAULT_FILE_UNWRITABLE, "cannot be written", err);
     }
     (void)pthread_mutex_lock(&c->lock);

@@ -98,7 +98,8 @@ static enum status run_journal(struct replay_job *j, struct err *err)
 
 static enum status run_moves(struct replay_job *j, struct err *err)
 {
-    struct replay_moves moves = {.source = {j->name, j->text, j->bytes}, .pair = j->pair};
+    struct replay_moves moves = {
+        .source = {.path = j->name, .text = j->text, .bytes = j->bytes}, .pair = j->pair};
     return replay_moves(j->run.replay, &j->file, &moves, err);
 }
 

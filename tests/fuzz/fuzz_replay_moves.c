@@ -50,8 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct replay *replay = NULL;
     struct err err = {0};
     unsigned asked = 0;
-    struct replay_moves moves = {.source = {"fuzz", (const char *)data + 1, size - 1},
-                                 .pair = pairs[data[0] % 4]};
+    struct replay_moves moves = {
+        .source = {.path = "fuzz", .text = (const char *)data + 1, .bytes = size - 1},
+        .pair = pairs[data[0] % 4]};
     if (data[0] >= 128) { /* in the units of others */
         assert(column_map_read(
                    "t=t:iso8601,rotation_rad=rotation_rad:deg,real_lap_s=real_lap_s:ms", false,

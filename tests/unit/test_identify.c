@@ -213,7 +213,7 @@ static void test_held_out(void)
         .files = &whole,
         .file_count = 1,
         .method = "weak",
-        .validate = {{"day2.csv", short_rows, sizeof short_rows - 1}},
+        .validate = {{.path = "day2.csv", .text = short_rows, .bytes = sizeof short_rows - 1}},
         .validate_count = 1};
     struct err err = {0};
     enum status st = STATUS_OK;
