@@ -157,12 +157,13 @@ export function verdictWords(counts, most = 3) {
         && el("span", {class: "muted"}, `+${parts.length - most}`));
 }
 
+export function lagNumber(pair) {
+    return !known(pair.last_lag_s) ? "–"
+        : `${pair.last_lag_s > 0 ? "+" : ""}${plusMinus(pair.last_lag_s, pair.last_lag_uncertainty_s, "s")}`;
+}
+
 export function lagText(pair) {
-    if (!known(pair.last_lag_s)) {
-        return "–";
-    }
-    const text = plusMinus(pair.last_lag_s, pair.last_lag_uncertainty_s, "s");
-    return `${pair.last_lag_s > 0 ? "+" : ""}${text}${judgedText(pair.last_lag_s, pair.last_judged_lag_s)}`;
+    return `${lagNumber(pair)}${judgedText(pair.last_lag_s, pair.last_judged_lag_s)}`;
 }
 
 // The lag that decided the verdict, if it is not the lag of arrivals: " (judged −0.040 s, network +0.136 s)".

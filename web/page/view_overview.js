@@ -2,7 +2,7 @@
 
 import {getPairs} from "./api.js";
 import {ago, count, labNow} from "./format.js";
-import {LEVELS, fidelity, judge, lagText, lastVerdict, linkState, sideState, verdictBar, verdictWords,
+import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, sideState, verdictBar, verdictWords,
     whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, teamAddress} from "./router.js";
 import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
@@ -39,7 +39,9 @@ function motionLine(pair) {
         const [sign, tone, figure, words] = fidelity(pair.following);
         return el("div", {class: `big tone-${tone}`}, symbol(sign, "sign"), ` ${figure}`, el("small", {}, words));
     }
-    return el("div", {class: "big"}, pair.entries > 0 && [lagText(pair), el("small", {}, "last known lag")]);
+    const parts = judgedText(pair.last_lag_s, pair.last_judged_lag_s).slice(2, -1);
+    return el("div", {class: "big"}, pair.entries > 0 && [lagNumber(pair),
+        el("small", {}, parts ? `last known lag: ${parts}` : "last known lag")]);
 }
 
 function drawCard(row, now) {
