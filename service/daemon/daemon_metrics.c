@@ -82,11 +82,10 @@ static void write_disks(struct daemon *d, struct metrics *m)
 
 static void write_captures(struct daemon *d, struct metrics *m)
 {
-    struct capturer_counts c;
-    if (!d->capturer) {
-        return;
+    struct capturer_counts c = {0};
+    if (d->capturer) {
+        capturer_read_counts(d->capturer, &c);
     }
-    capturer_read_counts(d->capturer, &c);
     const struct metric_counter rows[] = {
         {"tandem_captures_begun_total", "Captures begun.", c.begun},
         {"tandem_captures_written_total", "Of them, written.", c.written},
