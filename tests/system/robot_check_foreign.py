@@ -40,6 +40,7 @@ class Border(Robot):
         self.flaw, self.own, self.now_set = flaw, {}, {"angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
         self.stem, self.side, self.pair = pair, side, pair
         self.pose, self.nu, self.job, self.seq, self.ended = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], None, 0, False
+        self.seen = [0.0, 0.0, 0.0]
         self.lock = threading.Lock()
         hello = None if flaw == "no connection" else hello
         self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, on_message=self.take, will=will, hello=hello,
