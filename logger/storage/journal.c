@@ -44,6 +44,7 @@ struct journal {
     int64_t newer_us; /* oldest line since the running sync began */
     int last_error, last_sync_error;
     bool watch_failing;
+    bool rotated_unsure; /* the sync of a file that is no longer written has failed */
 
     /* Used by journal_sync() only. */
     pthread_mutex_t sync_lock;
@@ -104,9 +105,13 @@ static bool start_file(struct journal *j, int64_t t_us)
         return false;
     }
     if (j->fd >= 0) {
-        /* After a power cut no line may be there while earlier ones are missing. A failure is
-         * met again when the retired files are synced. */
-        (void)j->io.fsync(j->io.context, j->fd);
+        /* After a power cut no line may be there while earlier ones are missing. A failed sync
+         * is reported once only: the next one would succeed without writing. */
+        if (j->io.fsync(j->io.context, j->fd) != 0) {
+            j->last_sync_error = errno;
+            j->stats.sync_errors++;
+            j->rotated_unsure = true;
+        }
         j->retired[j->retired_count++] = j->fd;
         j->stats.rotations++;
     }
@@ -324,6 +329,8 @@ static void fetch_job(struct journal *j, struct sync_job *job)
                              .started = j->started};
     memcpy(job->retired, j->retired, sizeof job->retired);
     j->retired_count = 0;
+    j->unsure = j->unsure || j->rotated_unsure;
+    j->rotated_unsure = false;
     j->started = false;
     if (j->stats.unsynced_us == LAB_TIME_NONE) {
         j->stats.unsynced_us = j->newer_us;

@@ -241,6 +241,30 @@ static void failed_sync_drops_pages(void)
     expect_numbers("none is twice", 9);
 }
 
+/* The sync of a file that is full fails: its lines are written and synced again. */
+static void sync_fails_at_rotation(void)
+{
+    fresh_dir();
+    static struct forgetful forgetful;
+    const struct journal_io io = {&forgetful, dirty_write, forgetful_fsync, NULL};
+    struct journal_params params = params_of(&io);
+    struct journal_stats stats;
+    params.rotate_bytes = 1;
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 1000000, T0_US), STATUS_OK);
+    const uint64_t end = journal_end(j).offset; /* the next file is shorter */
+    forgetful.fails = true;
+    CHECK_INT("append", append(j, 1, T0_US + 1), STATUS_OK);
+    forgetful.fails = false;
+    CHECK_INT("files", count_files(), 2);
+    CHECK("shorter", journal_end(j).offset < end);
+    journal_stats(j, &stats);
+    CHECK_INT("counted", stats.sync_errors, 1);
+    CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    CHECK("nothing is a hole", memchr(forgetful.disk, '\0', end) == NULL);
+    journal_close(j);
+}
+
 /* A disk on which a line comes while a sync waits, and the sync may fail then. */
 struct busy_disk {
     struct journal *journal;
@@ -431,6 +455,7 @@ int main(void)
     CU_add_test(suite, "full disk", full_disk);
     CU_add_test(suite, "broken disk", broken_disk);
     CU_add_test(suite, "fsync fails", fsync_fails);
+    CU_add_test(suite, "sync fails at rotation", sync_fails_at_rotation);
     CU_add_test(suite, "failed sync drops pages", failed_sync_drops_pages);
     CU_add_test(suite, "unsynced age", unsynced_age);
     CU_add_test(suite, "short write", short_write);
