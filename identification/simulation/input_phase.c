@@ -25,6 +25,8 @@ enum {
 static const double RESPONSE_LAGS = 12.0;
 static const double RESPONSE_ROWS = 400.0;
 static const double PRODUCTS_MAX = 2e8;
+/* Of a search that no coloured residual asks for: about half a second. */
+static const double HIDDEN_PRODUCTS_MAX = 1e7;
 /* Difference of a time, and the longest shift, in rows. */
 static const double DIFFERENCE_ROWS = 0.05;
 static const double SHIFT_ROWS = 2.0;
@@ -600,10 +602,12 @@ static bool search_times(struct search *s, struct input_phases *out)
     double gaps2 = 0.0;
     bool well = simulate_all(s, false);
     find_squares(s, s->weight, before);
-    /* If commands change all the time, their phases look like white noise. Lost rows hide
-     * colour.
+    /* If commands change all the time, their phases look like white noise; they are searched
+     * where that is cheap. Lost rows hide colour.
      */
-    const bool hidden = s->count * ROWS_PER_CHANGE > s->set->n || s->set->gap_s;
+    const double products = (double)s->count * (double)band * (double)band;
+    const bool often = s->count * ROWS_PER_CHANGE > s->set->n;
+    const bool hidden = (often && products < HIDDEN_PRODUCTS_MAX) || s->set->gap_s;
     if (!well || !(weigh_axes(s, white) || hidden) || !explains_motion(s, before)) {
         return false;
     }
