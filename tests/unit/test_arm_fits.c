@@ -452,7 +452,7 @@ static void test_wrong_currents(void)
     CHECK_INT("holes", fit_joints(&raw, &err), STATUS_OK);
     raw.n = 0;
     raw.part_start = (const size_t[]){0, 0};
-    CHECK_INT("nothing", fit_joints(&raw, &err), STATUS_E_PARSE);
+    CHECK_INT("nothing", fit_joints(&raw, &err), STATUS_E_EMPTY);
 }
 
 /* ---- memory ---- */
