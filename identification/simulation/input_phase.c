@@ -24,7 +24,7 @@ enum {
 /* A response has ended after these lags, and these rows; work of one solution, in products. */
 static const double RESPONSE_LAGS = 12.0;
 static const double RESPONSE_ROWS = 400.0;
-static const double PRODUCTS_MAX = 2e8;
+static const double PRODUCTS_MAX = 2e7;
 /* Of a search that no coloured residual asks for: about half a second. */
 static const double HIDDEN_PRODUCTS_MAX = 1e7;
 /* Difference of a time, and the longest shift, in rows. */
@@ -449,6 +449,13 @@ static size_t find_band(const struct search *s, size_t width)
     return band < s->count ? band : s->count - 1;
 }
 
+/* Products of one solution. */
+static double find_products(const struct search *s)
+{
+    const double band = (double)find_band(s, s->width);
+    return (double)s->count * band * band;
+}
+
 static double find_prior(const struct search *s, size_t j, double ratio2)
 {
     const double gap_s = find_gap_s(s->set, get_change(s, j).row);
@@ -605,9 +612,8 @@ static bool search_times(struct search *s, struct input_phases *out)
     /* If commands change all the time, their phases look like white noise; they are searched
      * where that is cheap. Lost rows hide colour.
      */
-    const double products = (double)s->count * (double)band * (double)band;
     const bool often = s->count * ROWS_PER_CHANGE > s->set->n;
-    const bool hidden = (often && products < HIDDEN_PRODUCTS_MAX) || s->set->gap_s;
+    const bool hidden = (often && find_products(s) < HIDDEN_PRODUCTS_MAX) || s->set->gap_s;
     if (!well || !(weigh_axes(s, white) || hidden) || !explains_motion(s, before)) {
         return false;
     }
@@ -658,8 +664,10 @@ static void set_start(struct search *s, const struct dynamics_fit *fit, bool of_
     }
 }
 
-/* Rows of a response: while it lasts, but no more than can be computed. */
-static void choose_width(struct search *s)
+/* Finds the rows of a response. Returns whether the search is affordable: efforts that change
+ * at each row, as a controller's do, hardly have phases.
+ */
+static bool choose_width(struct search *s)
 {
     double response_s[MODEL_AXES_MAX];
     double lag_s = 0.0;
@@ -667,16 +675,11 @@ static void choose_width(struct search *s)
     for (size_t a = 0; a < s->set->axes; a++) {
         lag_s = fmax(lag_s, response_s[a]);
     }
-    double rows = fmin(ceil(RESPONSE_LAGS * lag_s / s->set->dt_s) + 2.0, RESPONSE_ROWS);
-    double band = (double)find_band(s, (size_t)rows);
-    while (rows > 2.0 && (double)s->count * band * band > PRODUCTS_MAX) {
-        rows = floor(0.8 * rows);
-        band = (double)find_band(s, (size_t)rows);
-    }
-    s->width = (size_t)rows;
+    s->width = (size_t)fmin(ceil(RESPONSE_LAGS * lag_s / s->set->dt_s) + 2.0, RESPONSE_ROWS);
+    return find_products(s) < PRODUCTS_MAX;
 }
 
-static bool alloc_search(struct search *s)
+static bool alloc_search(struct search *s, bool *affordable)
 {
     const size_t n = s->set->n;
     const size_t axes = s->set->axes;
@@ -686,7 +689,10 @@ static bool alloc_search(struct search *s)
         return false;
     }
     (void)list_changes(s->set, s->changes->data);
-    choose_width(s);
+    *affordable = choose_width(s);
+    if (!*affordable) {
+        return true;
+    }
     s->effects = gsl_matrix_alloc(s->count, axes * s->width);
     s->slopes = gsl_matrix_alloc(s->common, axes * n);
     s->simulated = gsl_matrix_alloc(axes, n);
@@ -739,8 +745,9 @@ enum status input_phases_find(const struct model *model, const struct data_set *
                                         .budget = budget};
     s.rules.step_s = trajectory_step_s(model, fit->estimate.value, set);
     set_start(&s, fit, of_set);
-    const bool room = alloc_search(&s);
-    if (room && search_times(&s, phases)) {
+    bool affordable = false;
+    const bool room = alloc_search(&s, &affordable);
+    if (room && affordable && search_times(&s, phases)) {
         const bool explain = phases->share >= CAUSE_SHARE && phases->chi2 > CAUSE_CHI2;
         phases->within_row = explain && phases->ratio <= ROW_REACH;
         phases->vary = explain && !phases->within_row;
