@@ -25,7 +25,7 @@ enum {
 static const double RESPONSE_LAGS = 12.0;
 static const double RESPONSE_ROWS = 400.0;
 static const double PRODUCTS_MAX = 2e7;
-/* Of a search that no coloured residual asks for: about half a second. */
+/* The limit is lower for a search that no coloured residual asks for: about half a second. */
 static const double HIDDEN_PRODUCTS_MAX = 1e7;
 /* Difference of a time, and the longest shift, in rows. */
 static const double DIFFERENCE_ROWS = 0.05;
