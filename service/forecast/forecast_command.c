@@ -430,7 +430,8 @@ static int parse_options(int argc, char **argv, struct forecast_run *run)
          "may the twin be trusted: is each lag within +-S?"},
         {"total", 0, ARGUMENT_REAL, &run->question.total_s, 1e-6, 1e9, "S", "the same for the sum of the lags"},
         {"level", 0, ARGUMENT_TEXT, &run->level, 0, 0, "0.8|0.9|0.95", "level of the intervals (0.95)"},
-        {"check", 0, ARGUMENT_TEXT, &run->check, 0, 0, "COUNT,...", "how many forecasts of so many moves held"},
+        {"check", 0, ARGUMENT_TEXT, &run->check, 0, 0, "COUNT,...",
+         "how many forecasts of missions of COUNT moves held"},
         {"json", 0, ARGUMENT_FLAG, &run->json, 0, 0, NULL, "one JSON document"},
     };
     /* clang-format on */

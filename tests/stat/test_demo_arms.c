@@ -57,8 +57,8 @@ static void step_lab(void *context, const struct event *event)
     lab_step(d->script.lab, event, &d->script.fx);
 }
 
-static void deliver(struct demo *d, int64_t t_us, const char *topic, const char *payload,
-                    event_emit *emit)
+static void deliver_message(struct demo *d, int64_t t_us, const char *topic,
+                            const char *payload, event_emit *emit)
 {
     struct message m = {.t_us = t_us, .qos = 1, .payload = payload};
     m.stored_bytes = m.payload_bytes = strlen(payload);
@@ -132,7 +132,7 @@ static void run_period(struct demo *d)
     while (d->queued > 0 && d->queue[0].due_us <= d->robot_us) {
         const struct message_on_its_way first = d->queue[0];
         memmove(&d->queue[0], &d->queue[1], --d->queued * sizeof d->queue[0]);
-        deliver(d, first.due_us, first.topic, first.payload, step_lab);
+        deliver_message(d, first.due_us, first.topic, first.payload, step_lab);
     }
 }
 
@@ -185,7 +185,7 @@ static void make_move(struct demo *d)
     const uint64_t entries = lab_pair(d->script.lab, 0)->counts.entries;
     demo_arms_write(&d->arms, payload, sizeof payload);
     d->arms.sent++;
-    deliver(d, d->robot_us, "tandem/v1/r1/command", payload, command_both);
+    deliver_message(d, d->robot_us, "tandem/v1/r1/command", payload, command_both);
     while (lab_pair(d->script.lab, 0)->counts.entries == entries) {
         run_period(d);
     }

@@ -11,7 +11,8 @@ static struct recorded_command in_a[MANY], in_b[MANY];
 static struct recorded_pair a = {.commands = in_a}, b = {.commands = in_b};
 
 /* Commands of these kinds, a second apart; ids begin with the letter. */
-static void fill(struct recorded_pair *pair, const char *kinds, char letter, int64_t begin_s)
+static void fill_pair(struct recorded_pair *pair, const char *kinds, char letter,
+                      int64_t begin_s)
 {
     pair->count = strlen(kinds);
     for (size_t i = 0; i < pair->count; i++) {
@@ -24,8 +25,8 @@ static void fill(struct recorded_pair *pair, const char *kinds, char letter, int
 }
 
 /* Checks rule and number of matches, and that B against A has the same ones. */
-static struct alignment align(const char *row, enum alignment_rule request,
-                              enum alignment_rule rule, size_t count)
+static struct alignment align_row(const char *row, enum alignment_rule request,
+                                  enum alignment_rule rule, size_t count)
 {
     struct alignment forth;
     struct alignment back;
@@ -45,14 +46,14 @@ static struct alignment align(const char *row, enum alignment_rule request,
 static void check(const char *row, enum alignment_rule request, enum alignment_rule rule,
                   size_t count)
 {
-    struct alignment found = align(row, request, rule, count);
+    struct alignment found = align_row(row, request, rule, count);
     align_free(&found);
 }
 
 static void test_recording(void)
 {
-    fill(&a, "abcabcabca", 'x', 100);
-    fill(&b, "abcabcabca", 'x', 100);
+    fill_pair(&a, "abcabcabca", 'x', 100);
+    fill_pair(&b, "abcabcabca", 'x', 100);
     check("the same", ALIGNED_AUTO, ALIGNED_BY_RECORDING, 10);
     in_b[3].t_us++;
     in_b[7].t_us++;
@@ -63,8 +64,8 @@ static void test_recording(void)
 
 static void test_id(void)
 {
-    fill(&a, "abcabcabca", 'x', 100);
-    fill(&b, "abcabcabca", 'x', 900);
+    fill_pair(&a, "abcabcabca", 'x', 100);
+    fill_pair(&b, "abcabcabca", 'x', 900);
     (void)strcpy(in_b[0].id, "other");
     (void)strcpy(in_b[1].id, "another");
     check("eight of ten", ALIGNED_AUTO, ALIGNED_BY_ID, 8);
@@ -79,22 +80,22 @@ static void test_id(void)
 
 static void test_sequence(void)
 {
-    fill(&a, "abcdefghij", 'x', 100);
-    fill(&b, "abXdefgXhij", 'y', 900);
+    fill_pair(&a, "abcdefghij", 'x', 100);
+    fill_pair(&b, "abXdefgXhij", 'y', 900);
     check("one replaced, one added", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 9);
-    fill(&b, "abcdeVWXYZ", 'y', 900);
+    fill_pair(&b, "abcdeVWXYZ", 'y', 900);
     check("half", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 5);
-    fill(&b, "abcdVWXYZU", 'y', 900);
+    fill_pair(&b, "abcdVWXYZU", 'y', 900);
     check("less than half", ALIGNED_AUTO, ALIGNED_NOT, 0);
     check("as asked", ALIGNED_BY_SEQUENCE, ALIGNED_BY_SEQUENCE, 4);
     check("none, as asked", ALIGNED_NOT, ALIGNED_NOT, 0);
-    fill(&a, "aaaaaaaa", 'x', 100);
-    fill(&b, "aaaaaaaa", 'y', 900);
+    fill_pair(&a, "aaaaaaaa", 'x', 100);
+    fill_pair(&b, "aaaaaaaa", 'y', 900);
     check("one kind of command tells nothing", ALIGNED_AUTO, ALIGNED_NOT, 0);
-    fill(&b, "", 'y', 900);
+    fill_pair(&b, "", 'y', 900);
     check("nothing", ALIGNED_AUTO, ALIGNED_NOT, 0);
-    fill(&a, "ab", 'x', 100);
-    fill(&b, "ab", 'y', 900);
+    fill_pair(&a, "ab", 'x', 100);
+    fill_pair(&b, "ab", 'y', 900);
     in_b[0].rotation_rad += 4e-7;
     check("sizes have six decimals", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 2);
     in_b[0].rotation_rad += 4e-7;
@@ -104,21 +105,21 @@ static void test_sequence(void)
 /* If several matches are as long, the earlier recording's command is skipped first. */
 static void test_ties(void)
 {
-    fill(&a, "spqe", 'x', 100);
-    fill(&b, "sqpe", 'y', 900);
-    struct alignment found = align("swapped", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 3);
+    fill_pair(&a, "spqe", 'x', 100);
+    fill_pair(&b, "sqpe", 'y', 900);
+    struct alignment found = align_row("swapped", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 3);
     CHECK_INT("q is matched", found.matches[1].a, 2);
     CHECK_INT("q is matched", found.matches[1].b, 1);
     align_free(&found);
-    fill(&a, "sqpe", 'x', 900);
-    fill(&b, "spqe", 'y', 100);
-    found = align("swapped, B is earlier", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 3);
+    fill_pair(&a, "sqpe", 'x', 900);
+    fill_pair(&b, "spqe", 'y', 100);
+    found = align_row("swapped, B is earlier", ALIGNED_AUTO, ALIGNED_BY_SEQUENCE, 3);
     CHECK_INT("q is matched", found.matches[1].a, 1);
     CHECK_INT("q is matched", found.matches[1].b, 2);
     align_free(&found);
 }
 
-static size_t draw(struct random_source *random, size_t below)
+static size_t draw_below(struct random_source *random, size_t below)
 {
     return (size_t)(random_uniform(random) * (double)below);
 }
@@ -150,15 +151,15 @@ static void test_random(void)
         char y[64];
         char *const texts[] = {x, y};
         for (size_t k = 0; k < 2; k++) {
-            const size_t n = 2 + draw(&random, 60);
+            const size_t n = 2 + draw_below(&random, 60);
             for (size_t i = 0; i < n; i++) {
-                texts[k][i] = (char)('a' + (char)draw(&random, 2 + run % 5));
+                texts[k][i] = (char)('a' + (char)draw_below(&random, 2 + run % 5));
             }
             texts[k][n] = '\0';
         }
-        fill(&a, x, 'x', run % 2 ? 100 : 900);
-        fill(&b, y, 'y', 500);
-        struct alignment found = align(
+        fill_pair(&a, x, 'x', run % 2 ? 100 : 900);
+        fill_pair(&b, y, 'y', 500);
+        struct alignment found = align_row(
             "random", ALIGNED_BY_SEQUENCE,
             count_longest(x, y) > 0 ? ALIGNED_BY_SEQUENCE : ALIGNED_NOT, count_longest(x, y));
         for (size_t i = 0; i < found.count; i++) {
@@ -183,8 +184,8 @@ static void test_long(void)
         x[n] = y[n] = '\0';
         x[n - 1] = 'v';
         y[n - 1] = 'w';
-        fill(&a, x, 'x', 100);
-        fill(&b, y, 'y', 100000);
+        fill_pair(&a, x, 'x', 100);
+        fill_pair(&b, y, 'y', 100000);
         struct alignment found;
         CHECK("memory", align_find(&a, &b, ALIGNED_AUTO, &found) == STATUS_OK);
         CHECK_TEXT("long", alignment_rule_name(found.rule), n > 5000 ? "none" : "sequence");

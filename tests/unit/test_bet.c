@@ -6,7 +6,7 @@
 
 enum { MANY = 200 };
 
-static double draw(const char *kind, size_t i)
+static double draw_kind(const char *kind, size_t i)
 {
     const double x = (double)i;
     const double wave = sin(x * 1.7);
@@ -71,9 +71,9 @@ static void test_known(void)
         bet_start(&pass, rows[k].margin, rows[k].clip, 1, rows[k].serial);
         bet_fail_start(&fail, rows[k].margin, rows[k].clip, rows[k].serial, late);
         for (size_t i = 0; i < rows[k].n; i++) {
-            const double log_e = bet_add(&pass, draw(row, i), &units[i]);
+            const double log_e = bet_add(&pass, draw_kind(row, i), &units[i]);
             passed = passed == 0 && log_e >= log(20.0) ? i + 1 : passed;
-            bet_fail_add(&fail, draw(row, i));
+            bet_fail_add(&fail, draw_kind(row, i));
         }
         CHECK("room", fail.late_count <= bet_late_max(rows[k].n));
         CHECK_NEAR(row, bet_log_e(&pass), rows[k].pass, 0, 1e-9);
@@ -98,7 +98,7 @@ static void test_no_gain(void)
     struct bet bet;
     bet_start(&bet, 0.005, 0.04, 1, true);
     for (size_t i = 0; i < 40; i++) {
-        (void)bet_add(&bet, draw("noisy", i), NULL);
+        (void)bet_add(&bet, draw_kind("noisy", i), NULL);
     }
     CHECK("some gain", bet_more(&bet, 0.0026, 0.05) > 0);
     CHECK_INT("hardly any", bet_more(&bet, 0.0049, 0.05), 0);

@@ -12,7 +12,7 @@ static struct recorded_command in_a[MANY], in_b[MANY];
 static struct recorded_pair a, b;
 
 /* Three kinds of moves; the lag of b is larger by rise. */
-static void fill(size_t n_a, size_t n_b, double rise)
+static void fill_sides(size_t n_a, size_t n_b, double rise)
 {
     a = (struct recorded_pair){.commands = in_a, .count = n_a};
     b = (struct recorded_pair){.commands = in_b, .count = n_b};
@@ -46,12 +46,12 @@ static struct comparison compare(double confidence)
 
 static void test_few(void)
 {
-    fill(5, 5, 0.05);
+    fill_sides(5, 5, 0.05);
     struct comparison c = compare(0.95);
     CHECK("of five: why",
           c.shift[TIME_LAG].why != NULL && isnan(c.shift[TIME_LAG].shift.value));
     comparison_free(&c);
-    fill(6, 6, 0.05);
+    fill_sides(6, 6, 0.05);
     c = compare(0.95);
     CHECK("of six", !c.shift[TIME_LAG].why && c.shift[TIME_LAG].shift.lo > 0.0);
     CHECK("no virtual lap",
@@ -62,7 +62,7 @@ static void test_few(void)
     CHECK("of six, 99.9 %", isinf(c.shift[TIME_LAG].shift.lo));
     CHECK("no proof", !comparison_shift_differs(&c.shift[TIME_LAG]));
     comparison_free(&c);
-    fill(0, 6, 0.0);
+    fill_sides(0, 6, 0.0);
     c = compare(0.95);
     CHECK("nothing in A", c.why && c.alignment.rule == ALIGNED_NOT);
     comparison_free(&c);
@@ -71,7 +71,7 @@ static void test_few(void)
 /* The text names correlated neighbours above 0.5. */
 static void test_neighbours(void)
 {
-    fill(20, 20, 0.05);
+    fill_sides(20, 20, 0.05);
     struct comparison c = compare(0.95);
     for (size_t i = 0; i < 2; i++) {
         char *text = NULL;
@@ -88,7 +88,7 @@ static void test_neighbours(void)
 
 static void test_alike(void)
 {
-    fill(80, 80, 0.0);
+    fill_sides(80, 80, 0.0);
     for (size_t i = 0; i < 80; i++) {
         memcpy(in_b[i].time_s, in_a[i].time_s, sizeof in_b[i].time_s);
     }
@@ -102,7 +102,7 @@ static void test_alike(void)
 static void test_unpaired(void)
 {
     for (size_t n = 11; n <= 12; n++) {
-        fill(n, n, 0.05);
+        fill_sides(n, n, 0.05);
         for (size_t i = 0; i < n; i++) {
             in_b[i].rotation_rad *= 0.9;
             in_b[i].displacement_m *= 0.9;
@@ -114,7 +114,7 @@ static void test_unpaired(void)
         comparison_free(&c);
     }
     for (size_t n = 5; n <= 6; n++) {
-        fill(n, n, 0.05);
+        fill_sides(n, n, 0.05);
         for (size_t i = 0; i < n; i++) {
             in_a[i].rotation_rad = in_b[i].rotation_rad = 1.0;
             in_a[i].displacement_m = in_b[i].displacement_m = 0.0;
@@ -150,7 +150,7 @@ static void test_fits(void)
                 {{0.0, 0.0, 0.19}, {false, false, true}},
                 {{2.80, 0.0, 0.19}, {false, false, true}}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        fill(20, 20, 0.0);
+        fill_sides(20, 20, 0.0);
         set_fit(&a, before);
         set_fit(&b, rows[i].value);
         struct comparison c = compare(0.95);
@@ -182,7 +182,7 @@ static void test_conditions(void)
                 {"verdicts.SYNC<1", false, CONDITION_FAILED},
                 {"alarms.late>0", false, CONDITION_OK},
                 {"real.t0_s>0", true, CONDITION_FAILED}};
-    fill(20, 20, 0.05);
+    fill_sides(20, 20, 0.05);
     struct comparison c = compare(0.95);
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct condition condition;
@@ -217,7 +217,7 @@ static void test_split(void)
     struct err err = {0};
     struct recorded_pair x;
     struct recorded_pair y;
-    fill(80, 0, 0.0);
+    fill_sides(80, 0, 0.0);
     a.changes = changes;
     a.change_count = 2;
     a.alarms = alarms;

@@ -40,7 +40,7 @@ static void fill_one(struct recorded_pair *pair, struct recorded_command *to, si
 }
 
 /* The candidate's lag is larger by rise, in the first pair. */
-static void fill(size_t n, double rise)
+static void fill_sides(size_t n, double rise)
 {
     for (size_t k = 0; k < PAIRS; k++) {
         fill_one(&in_a[k], commands[2 * k], n, 0.05, 2 * k + 1);
@@ -68,23 +68,23 @@ static void check(const char *row, size_t count, const struct gate_options *o,
 
 static void test_outcomes(void)
 {
-    fill(200, 0.0);
+    fill_sides(200, 0.0);
     check("equal", PAIRS, &defaults, GATE_PASS);
-    fill(200, 0.02);
+    fill_sides(200, 0.02);
     check("20 ms worse", PAIRS, &defaults, GATE_FAIL);
     CHECK("the first pair",
           pairs[0].test[GATE_ABS_LAG].fail_at > 0 && pairs[1].test[GATE_ABS_LAG].fail_at == 0);
-    fill(20, 0.0);
+    fill_sides(20, 0.0);
     check("few", PAIRS, &defaults, GATE_UNDECIDED);
     CHECK("how many more", pairs[1].test[GATE_ABS_LAG].more > 0);
-    fill(200, -0.02);
+    fill_sides(200, -0.02);
     check("better", PAIRS, &defaults, GATE_PASS);
 }
 
 /* Guards: shares without a rise of the lag. */
 static void test_guards(void)
 {
-    fill(200, 0.0);
+    fill_sides(200, 0.0);
     for (size_t i = 0; i < 200; i += 4) {
         struct recorded_command *c = &in_b[0].commands[i];
         c->verdict = VERDICT_TIMEOUT;
@@ -97,7 +97,7 @@ static void test_guards(void)
     CHECK("by the timeouts", gate_is_blamed(&pairs[0], GATE_TIMEOUT) &&
                                  gate_is_blamed(&pairs[0], GATE_SYNC) &&
                                  !gate_is_blamed(&pairs[0], GATE_INCONSISTENT));
-    fill(200, 0.0);
+    fill_sides(200, 0.0);
     for (size_t i = 0; i < 200; i += 4) {
         struct recorded_command *c = &in_b[0].commands[i];
         c->verdict = VERDICT_TIMEOUT;
@@ -111,11 +111,11 @@ static void test_guards(void)
 
 static void test_refused(void)
 {
-    fill(100, 0.0);
+    fill_sides(100, 0.0);
     in_b[0] = in_a[0];
     CHECK_INT("itself", decide(1, &defaults).usable, 0);
     CHECK("itself", strstr(pairs[0].why, "twice"));
-    fill(100, 0.0);
+    fill_sides(100, 0.0);
     for (size_t i = 0; i < 20; i++) {
         in_b[0].commands[i * 5].rotation_rad = 99.0 + (double)i;
     }
@@ -129,7 +129,7 @@ static void test_refused(void)
 /* A slower real robot explains larger lags, but not timeouts. */
 static void test_real_robot(void)
 {
-    fill(200, 0.03);
+    fill_sides(200, 0.03);
     for (size_t i = 0; i < 200; i++) {
         in_b[0].commands[i].time_s[TIME_REAL_LAP] += 0.03;
     }
@@ -142,7 +142,7 @@ static void test_real_robot(void)
 static void test_blocks(void)
 {
     struct gate_options o = defaults;
-    fill(205, 0.0);
+    fill_sides(205, 0.0);
     o.blocks = GATE_BLOCKS_OF;
     o.block_of = 10;
     (void)decide(1, &o);
@@ -158,7 +158,7 @@ static void test_blocks(void)
 /* The first n commands of a candidate decide as they did before the others came. */
 static void test_prefix(void)
 {
-    fill(240, 0.004);
+    fill_sides(240, 0.004);
     size_t pass_at = 0;
     size_t fail_at = 0;
     for (size_t n = 240; n >= 40; n -= 4) { /* 51 cuts */
@@ -176,7 +176,7 @@ static void test_prefix(void)
 /* A rise of one metric among several is found later, for their capitals are merged. */
 static void test_merged(void)
 {
-    fill(200, 0.012);
+    fill_sides(200, 0.012);
     (void)decide(1, &defaults);
     const size_t alone = pairs[0].test[GATE_ABS_LAG].fail_at;
     (void)decide(PAIRS, &defaults);

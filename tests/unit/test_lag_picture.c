@@ -18,7 +18,7 @@ static void append(void *context, const char *piece, size_t count)
     text[bytes] = '\0';
 }
 
-static void draw(const struct lag_panel *panels, size_t count)
+static void draw_panels(const struct lag_panel *panels, size_t count)
 {
     const struct lag_picture picture = {.title = "Lag of <script>",
                                         .description = "a & b",
@@ -56,7 +56,7 @@ static void test_marks(void)
     const struct lag_series series[] = {{"signs", some, 4, LAG_MARK_SIGN},
                                         {"a line", some, 4, LAG_MARK_LINE}};
     const struct lag_panel panel = {"command", "lag_s, <s>", series, 2, false, -0.1, 0.1, 0.05};
-    draw(&panel, 1);
+    draw_panels(&panel, 1);
     check_balanced("marks");
     CHECK("the title is text",
           strstr(text, "Lag of &lt;script&gt;") && strstr(text, "a &amp; b"));
@@ -77,12 +77,12 @@ static void test_thinning(void)
     }
     const struct lag_series series = {NULL, points, MANY, LAG_MARK_CIRCLE};
     const struct lag_panel panel = {"time", "lag_s", &series, 1, true, 0, 0, NAN};
-    draw(&panel, 1);
+    draw_panels(&panel, 1);
     check_balanced("thinning");
     CHECK_INT("marks", count_words("a 3 3 0 1 0 6 0"), LAG_PICTURE_POINTS_MAX);
     CHECK("times of day", strstr(text, ">10:00</text>"));
     const size_t thinned = bytes;
-    draw(&panel, 1);
+    draw_panels(&panel, 1);
     CHECK_INT("the same bytes", bytes, thinned);
 }
 
@@ -93,7 +93,7 @@ static void test_odd_panels(void)
                                         {NULL, &one, 1, LAG_MARK_CROSS}};
     const struct lag_panel panels[] = {{"n", "s", &series[0], 1, false, -1, 1, NAN},
                                        {"n", "s", &series[1], 1, false, 0, 0, NAN}};
-    draw(panels, 2);
+    draw_panels(panels, 2);
     check_balanced("odd panels");
     CHECK_INT("a sentence", count_words("There is no point to draw."), 1);
     CHECK_INT("one cross", count_words("m -3 -3 l 6 6 m 0 -6 l -6 6"), 1);

@@ -12,7 +12,7 @@ static double sorted[MANY], ranks[MANY];
 static size_t order[MANY];
 static const struct rank_room room = {sorted, ranks, order};
 
-static double draw(const char *kind, size_t i)
+static double draw_kind(const char *kind, size_t i)
 {
     const double x = (double)i;
     return strcmp(kind, "waves") == 0   ? sin(x * 1.7) * .1 + .02 + (i % 7 == 0 ? .5 : 0)
@@ -66,7 +66,7 @@ static void test_paired(void)
         struct rank_shift mirror;
         (void)snprintf(row, sizeof row, "%s %zu", paired[k].kind, n);
         for (size_t i = 0; i < n; i++) {
-            d[i] = draw(paired[k].kind, i);
+            d[i] = draw_kind(paired[k].kind, i);
         }
         rank_shift_paired(d, n, paired[k].confidence, &room, &got);
         CHECK_NEAR(row, got.value, paired[k].value, 0, 1e-12);
@@ -88,7 +88,7 @@ static void test_neighbours(void)
     double d[12];
     struct rank_shift got;
     for (size_t i = 0; i < 12; i++) {
-        d[i] = draw("ramp", i);
+        d[i] = draw_kind("ramp", i);
     }
     rank_shift_paired(d, 11, 0.95, &room, &got);
     CHECK_NEAR("of 11", got.inflation, 1.0, 0, 0);
@@ -104,7 +104,7 @@ static void test_order_statistics(void)
     struct rank_shift got;
     size_t count = 0;
     for (size_t i = 0; i < N; i++) {
-        d[i] = draw(i % 3 == 0 ? "ties" : "waves", i) * 1e-3;
+        d[i] = draw_kind(i % 3 == 0 ? "ties" : "waves", i) * 1e-3;
         for (size_t j = 0; j <= i; j++) {
             walsh[count++] = (d[i] + d[j]) / 2.0;
         }
@@ -144,10 +144,10 @@ static void test_unpaired(void)
         struct rank_shift got;
         struct rank_superiority p;
         for (size_t i = 0; i < unpaired[k].n_a; i++) {
-            a[i] = draw(unpaired[k].a, i);
+            a[i] = draw_kind(unpaired[k].a, i);
         }
         for (size_t i = 0; i < unpaired[k].n_b; i++) {
-            b[i] = draw(unpaired[k].b, i) + (strcmp(unpaired[k].b, "ties") == 0 ? .1 : 0);
+            b[i] = draw_kind(unpaired[k].b, i) + (strcmp(unpaired[k].b, "ties") == 0 ? .1 : 0);
         }
         gsl_sort(a, 1, unpaired[k].n_a);
         gsl_sort(b, 1, unpaired[k].n_b);

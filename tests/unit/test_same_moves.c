@@ -10,7 +10,7 @@ struct sample {
     double a[MANY], r[MANY], t[MANY];
 };
 
-static struct moves_sample fill(struct sample *s, size_t n, double scale, double offset)
+static struct moves_sample fill_sample(struct sample *s, size_t n, double scale, double offset)
 {
     for (size_t i = 0; i < n; i++) {
         s->a[i] = i % 3 == 1 ? 0 : .3 + (double)(i * 7 % 11) * .25 * scale;
@@ -31,8 +31,8 @@ static void test_known(void)
                 {40, 60, 0.02850149791864016, 0.024892050565153027, 0.032110945272127295},
                 {200, 30, 0.027545023055330176, 0.021671495710088164, 0.03341855040057219}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct moves_sample a = fill(&one, rows[i].n_a, 1.0, 0.0);
-        const struct moves_sample b = fill(&two, rows[i].n_b, 0.5, 0.03);
+        const struct moves_sample a = fill_sample(&one, rows[i].n_a, 1.0, 0.0);
+        const struct moves_sample b = fill_sample(&two, rows[i].n_b, 0.5, 0.03);
         double value = 0;
         double lo = 0;
         double hi = 0;
@@ -52,12 +52,12 @@ static void test_unknown(void)
     double value = 0;
     double lo = 0;
     double hi = 0;
-    struct moves_sample a = fill(&one, 40, 1.0, 0.0);
-    struct moves_sample b = fill(&two, 11, 1.0, 0.0);
+    struct moves_sample a = fill_sample(&one, 40, 1.0, 0.0);
+    struct moves_sample b = fill_sample(&two, 11, 1.0, 0.0);
     CHECK("11 moves", !same_moves_difference(&a, &b, 0.95, &value, &lo, &hi));
-    b = fill(&two, 12, 1.0, 0.0);
+    b = fill_sample(&two, 12, 1.0, 0.0);
     CHECK("12 moves", same_moves_difference(&a, &b, 0.95, &value, &lo, &hi));
-    b = fill(&two, 40, 1.0, 0.0);
+    b = fill_sample(&two, 40, 1.0, 0.0);
     for (size_t i = 0; i < 40; i++) {
         two.a[i] = two.a[i] > 0.0 ? 1.0 : 0.0;
     }
