@@ -28,7 +28,7 @@ says 2 "no model 'usv4' (did you mean usv3?)" selftest --model usv4
 says 2 "(did you mean link?)" machines lnk
 says 2 "(did you mean diffdrive?)" robot --kind difdrive
 # Names that others use.
-says 2 "--kind ur5: one of kinematic, diffdrive, usv3, arm6 was expected (did you mean arm6?)" robot --kind ur5
+says 2 "--kind ur5: one of kinematic, diffdrive, usv3, arm6, position_servo was expected (did you mean arm6?)" robot --kind ur5
 says 2 "(did you mean arm6?)" robot --kind UR10e
 says 2 "(did you mean diffdrive?)" robot --kind turtlebot3
 says 2 "(did you mean usv3?)" demo --kind boat
