@@ -1,6 +1,7 @@
+/* short: TANDEM_RUNS=1 TANDEM_WITHOUT=verdicts */
 /* Three joints of a real SO-101 arm, if the data are available: in $TANDEM_DATA, else next to
  * the source tree. The part of the chirp below 2 Hz must predict other motions; recordings that
- * cannot determine the servo must say why. */
+ * cannot determine the servo must say why. TANDEM_RUNS: joints. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -47,7 +48,8 @@ static double predict_motion(const struct servo_fit *fit, const char *motion, si
 
 static void test_predictions(void)
 {
-    for (size_t j = 0; j < COUNT(joints); j++) {
+    const size_t runs = check_runs(COUNT(joints), COUNT(joints));
+    for (size_t j = 0; j < runs; j++) {
         const struct servo_fit fit = fit_motion("chirp_sweep", j, BELOW_2_HZ_S);
         CHECK(joints[j], fit.own.r2 > 0.996);
         CHECK(joints[j], predict_motion(&fit, "prbs_excitation", j) >= prbs_min[j]);

@@ -1,3 +1,4 @@
+/* needs: full */
 /* Wheel radii, track and mounting on known truth: bias, spread and coverage over many draws of
  * noise and slip (docs/model/odometry.md). TANDEM_RUNS: draws, default 25. */
 #include "tests/support/campaign.h"

@@ -1,4 +1,4 @@
-/* short: 'TANDEM_WITHOUT=finds wheels' */
+/* short: 'TANDEM_WITHOUT=finds wheels,lags' */
 /* A differential drive with friction in its wheels: it rests until the command exceeds its
  * friction, stops in finite time, and pivots about a wheel that sticks. Tests the sensitivities
  * of a simulation, the wheel distance from a recording, a fit without friction, which is
@@ -253,10 +253,10 @@ static void test_friction_reported(void)
     struct dynamics_fit fit;
     struct data_set set = record_run(make_rubbing(0.08), truth, 0.02, 0.003, 3);
     judge_model(&diffdrive_model, &set, &fit);
-    CHECK("told", fit.estimate.verdict != ESTIMATE_PASS);
-    CHECK("told",
+    CHECK("reported", fit.estimate.verdict != ESTIMATE_PASS);
+    CHECK("reported",
           has_reason(fit.estimate.reasons, fit.estimate.reason_count, "dry friction of"));
-    CHECK("told",
+    CHECK("reported",
           has_reason(fit.estimate.advice, fit.estimate.advice_count, "diffdrive_friction"));
     set = record_run(&diffdrive_model, truth, 0.02, 0.003, 3);
     judge_model(&diffdrive_model, &set, &fit);
@@ -282,10 +282,10 @@ static void test_lags(void)
         const struct data_set set =
             record_run(&first_order_model, theta, rows[i].late_s, rows[i].noise, 21 + i);
         judge_model(&first_order_model, &set, &fit);
-        const bool untold =
+        const bool unreported =
             has_reason(fit.estimate.reasons, fit.estimate.reason_count, "within a sample");
         (void)snprintf(name, sizeof name, "%g periods", rows[i].periods);
-        CHECK_INT(name, untold, !rows[i].reported);
+        CHECK_INT(name, unreported, !rows[i].reported);
         CHECK_INT(name, fit.estimate.verdict == ESTIMATE_FAIL, !rows[i].reported);
         CHECK_INT(name, has_reason(fit.estimate.advice, fit.estimate.advice_count, "ten times"),
                   !rows[i].reported);
@@ -302,7 +302,7 @@ int main(void)
     CU_add_test(suite, "pivots", test_pivots);
     CU_add_test(suite, "sensitivities", test_sensitivities);
     CU_add_test(suite, "finds wheels", test_finds_wheels);
-    CU_add_test(suite, "told", test_friction_reported);
+    CU_add_test(suite, "reported", test_friction_reported);
     CU_add_test(suite, "lags", test_lags);
     return check_run();
 }

@@ -1,3 +1,4 @@
+/* short: TANDEM_WITHOUT=causes */
 /* Checks of a fit: its own recording, other windows, the parameters in use, and plausible
  * speeds and times of a robot.
  */

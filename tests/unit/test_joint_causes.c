@@ -1,4 +1,4 @@
-/* short: TANDEM_RUNS=2 */
+/* short: TANDEM_RUNS=1 */
 /* A joint under control with a known fault: reported faults, and unreported ones. The motion is
  * given; the effort is its inverse dynamics plus an autocorrelated disturbance. */
 #include <stdint.h>
