@@ -34,7 +34,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -286,8 +285,6 @@ def format_table(spec, records):
         cells = (fill_template(template, record) for _, template in columns)
         model = f"`{record.study.removeprefix('selftest_')}` " if "*" in pattern.split("/")[0] else ""
         yield f"| {model}{record.row} | {record.runs} | {' | '.join(cells)} |"
-    made = "; ".join(sorted({f"seed {r.seed}, commit {r.commit}, {r.date}" for r in shown}))
-    yield "\n" + textwrap.fill(f"Campaign `{pattern}`: {made}.", 100, break_on_hyphens=False)
 
 
 def sum_scenarios(records):
