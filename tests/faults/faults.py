@@ -106,7 +106,7 @@ def print_row(row):
 
 
 def table(rows, version):
-    """The Markdown table of docs/reliability.md."""
+    """A Markdown table of the rounds, for tests/faults/results.tsv."""
     kinds = collections.defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)

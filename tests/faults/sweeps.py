@@ -1,7 +1,7 @@
 """sweeps.py - every I/O call of a short life (life.py) fails, one after the other: once, then on and on until it is
 released.
 
-    tests/faults/run.sh sweep                    all; writes the table of docs/reliability.md
+    tests/faults/run.sh sweep                    all; prints the totals of docs/reliability.md
     tests/faults/run.sh sweep --sample 40 --seed 7   some, drawn
     tests/faults/run.sh sweep --only write on 12     one life
 """
