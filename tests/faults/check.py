@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import types
 
 import faults  # noqa: F401 - fills the table of kinds
