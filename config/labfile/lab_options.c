@@ -433,7 +433,7 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         hash = mapping_table_hash(p->pairs[i].speaks.mapping, hash);
     }
     for (size_t i = 0; i < p->team_count; i++) {
-        hash = team_params_hash(&p->teams[i], hash);
+        hash = hash_bytes(hash, &p->teams[i].hash, sizeof p->teams[i].hash);
     }
     return hash;
 }

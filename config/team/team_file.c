@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/hash.h"
 #include "base/text/names.h"
 #include "config/team/team_values.h"
 
@@ -265,6 +266,7 @@ static void append_team(struct option_reader *r, uint32_t node, const char *name
     b->r = r;
     b->shown = shown;
     (void)snprintf(b->params.name, sizeof b->params.name, "%s", name);
+    b->params.hash = out->text ? hash_bytes(HASH_START, out->text, strlen(out->text)) : 0;
     read_team(b, node, out->warnings);
     out->teams[out->team_count] = b->params;
     out->memory[out->team_count] = b->memory;

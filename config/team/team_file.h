@@ -54,9 +54,6 @@ void team_file_free(struct team_file *file);
  * none. */
 void team_file_print(const struct team_file *file, FILE *out);
 
-/* Mix all values that a decision depends on into hash. */
-uint64_t team_params_hash(const struct team_params *p, uint64_t hash);
-
 /* The option tables of a team's sections, in the order of the reference; NULL ends the list. */
 struct team_section {
     const char *name;  /* "resources": a map of them; "team", "step …" */

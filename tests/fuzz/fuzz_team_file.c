@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/hash.h"
 #include "config/team/team_file.h"
 #include "tests/support/team_drive.h"
 
@@ -122,8 +121,7 @@ static void check_again(const struct team_file *file)
     assert(printed == bytes && memcmp(text, second, bytes) == 0);
     assert(again.team_count == file->team_count);
     for (size_t i = 0; i < file->team_count; i++) {
-        assert(team_params_hash(&file->teams[i], HASH_START) ==
-               team_params_hash(&again.teams[i], HASH_START));
+        assert(file->teams[i].hash == again.teams[i].hash);
     }
     free(second);
     free(text);

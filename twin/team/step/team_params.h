@@ -157,6 +157,7 @@ struct team_job {
 
 struct team_params {
     char name[EVENT_PAIR_MAX];
+    uint64_t hash; /* of the text that it was read from; 0: none */
     enum team_locking locking;
     int64_t head_start_us; /* head start per step of priority */
     uint32_t help_backlog; /* waiting jobs of one home before others help, >= 1 */
