@@ -313,8 +313,7 @@ static bool find_file(const struct option_reading *item, const char *text,
                       char path[LAB_PATH_MAX])
 {
     if (!item->failed && !text_file_sibling(item->r->file, text, path, LAB_PATH_MAX)) {
-        option_fault_at(item, "", FAULT_TOO_LONG, "the path of the file is too long");
-        return false;
+        return option_fault_at(item, "", FAULT_TOO_LONG, "the path of the file is too long");
     }
     return !item->failed;
 }
@@ -423,7 +422,7 @@ static void finish_teams(const struct option_reading *reading, void *values)
         is_lab = is_lab || strcmp(tree_key(r->tree, i), "pairs") == 0;
     }
     if (!is_lab) {
-        team_file_read_root(r, TREE_ROOT, teams);
+        option_file_read(&team_file, r, TREE_ROOT, "", teams);
         return;
     }
     option_file_read(&lab_file, r, TREE_ROOT, "", &lab);

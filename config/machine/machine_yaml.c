@@ -65,9 +65,8 @@ static const struct option_row arc_rows[] = {
     {"waits", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(waits)},
 };
 #undef AT
-static const struct option_table arc_table = {arc_rows, COUNT(arc_rows)};
 static const struct option_items arc_items = {
-    .shape = OPTION_LIST, .table = &arc_table, .required = "to", .bytes = sizeof(struct arc_values), .later = true,
+    .shape = OPTION_LIST, .table = OPTION_TABLE(arc_rows), .required = "to", .bytes = sizeof(struct arc_values), .later = true,
     .what = "arcs", .example = "[{to: A}]", .add = add_arc};
 
 static const struct option_row state_rows[] = {
@@ -75,9 +74,8 @@ static const struct option_row state_rows[] = {
     {"outputs", EACH(act_items)},
     {"arcs", EACH(arc_items)},
 };
-static const struct option_table state_table = {state_rows, COUNT(state_rows)};
 static const struct option_items state_items = {
-    .shape = OPTION_NAMED, .table = &state_table, .bytes = sizeof(struct state_values), .later = true,
+    .shape = OPTION_NAMED, .table = OPTION_TABLE(state_rows), .bytes = sizeof(struct state_values), .later = true,
     .what = "states", .start = start_state, .add = add_state};
 
 #define AT(m) OPTION_AT(struct machine_values, m), ""
@@ -150,10 +148,10 @@ static bool read_port_value(struct yaml_reader *r, uint32_t node, bool types, bo
     if (values && (truth || number_parse_real(text, &out->value) == NUMBER_FINE)) {
         return true;
     }
-    option_fault(&r->options, node, FAULT_UNEXPECTED_VALUE, "%s: '%.40s'; %s%s%s", shown, text,
-                 types ? "truth or number is wanted" : "", types && values ? ", or " : "",
-                 values ? "a value: a number, true or false" : "");
-    return false;
+    return option_fault(&r->options, node, FAULT_UNEXPECTED_VALUE, "%s: '%.40s'; %s%s%s", shown,
+                        text, types ? "truth or number is wanted" : "",
+                        types && values ? ", or " : "",
+                        values ? "a value: a number, true or false" : "");
 }
 
 static void add_port(const struct option_reading *item, void *value, void *owner)

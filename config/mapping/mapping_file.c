@@ -50,9 +50,8 @@ static const struct option_row row_rows[] = {
     {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", ROW_AT(columns), "Exact number of columns."},
     {"fields", BY_HAND, "Where its members stand."},
 };
-static const struct option_table row_options = {row_rows, COUNT(row_rows)};
 static const struct option_items row_items = {
-    .shape = OPTION_LIST, .table = &row_options, .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct row_reading),
+    .shape = OPTION_LIST, .table = OPTION_TABLE(row_rows), .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct row_reading),
     .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_row};
 
 static const struct option_row table_rows[] = {
@@ -86,14 +85,12 @@ static bool add_level(struct row_reading *rr, const struct mapping_text part, bo
                                                                      : MAPPING_LEVEL,
                                     .bytes = strlen(text)};
     if (named ? strpbrk(text, "+#{}") != NULL : special && level->kind == MAPPING_LEVEL) {
-        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
-                        "a level is a word, '+', '#' or a {name} alone, not '%.*s'",
-                        (int)part.bytes, part.at);
-        return false;
+        return option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
+                               "a level is a word, '+', '#' or a {name} alone, not '%.*s'",
+                               (int)part.bytes, part.at);
     }
     if (level->kind == MAPPING_LEVEL_REST && !last) {
-        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC, "nothing follows '#'");
-        return false;
+        return option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC, "nothing follows '#'");
     }
     level->text = mapping_copy_text(rr->b, text);
     return level->text != NULL;
@@ -104,16 +101,14 @@ static bool read_topic(struct row_reading *rr)
     struct mapping_level levels[MAPPING_LEVELS_MAX];
     size_t count = 0;
     if (rr->topic[0] == '\0') {
-        option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
-                        "a topic was expected, such as 'robots/{pair}/cmd'");
-        return false;
+        return option_fault_at(rr->item, "topic", FAULT_BAD_TOPIC,
+                               "a topic was expected, such as 'robots/{pair}/cmd'");
     }
     for (const char *part = rr->topic; part; count++) {
         const size_t bytes = strcspn(part, "/");
         if (count == MAPPING_LEVELS_MAX) {
-            option_fault_at(rr->item, "topic", FAULT_TOO_MANY,
-                            "at most %d levels were expected", MAPPING_LEVELS_MAX);
-            return false;
+            return option_fault_at(rr->item, "topic", FAULT_TOO_MANY,
+                                   "at most %d levels were expected", MAPPING_LEVELS_MAX);
         }
         if (!add_level(rr, (struct mapping_text){part, bytes}, part[bytes] == '\0',
                        &levels[count])) {
@@ -148,9 +143,8 @@ static int find_level(const struct mapping_row *row, const char *name)
 static bool read_event(struct row_reading *rr)
 {
     if (!is_given(rr, "event")) {
-        option_fault_at(rr->item, "event", FAULT_UNKNOWN_VALUE,
-                        "command, reply, telemetry or connection was expected");
-        return false;
+        return option_fault_at(rr->item, "event", FAULT_UNKNOWN_VALUE,
+                               "command, reply, telemetry or connection was expected");
     }
     rr->row->kind = kinds[rr->event];
     return true;
@@ -167,15 +161,14 @@ static bool read_format(struct row_reading *rr)
                      : row->format == MAPPING_CSV  ? ","
                                                    : "";
     if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
-        option_fault_at(rr->item, separator[0] ? "separator" : "columns", FAULT_NOT_APPLICABLE,
-                        "it needs format: text or csv");
-        return false;
+        return option_fault_at(rr->item, separator[0] ? "separator" : "columns",
+                               FAULT_NOT_APPLICABLE, "it needs format: text or csv");
     }
     row->comma = rr->decimal > 0;
     if (row->comma && row->separator && strcmp(row->separator, ",") == 0) {
-        option_fault_at(rr->item, "decimal", FAULT_CONFLICTING_KEYS,
-                        "columns need another separator than the comma of their numbers");
-        return false;
+        return option_fault_at(
+            rr->item, "decimal", FAULT_CONFLICTING_KEYS,
+            "columns need another separator than the comma of their numbers");
     }
     return row->separator != NULL;
 }
@@ -194,10 +187,9 @@ static bool read_sides(struct row_reading *rr)
     }
     for (size_t k = 0; k < row->side_count; k++) {
         if (names_value(&side_names, row->sides[k].to) == side_names.count) {
-            option_fault(rr->b->r, node, FAULT_UNKNOWN_VALUE,
-                         "%s.%s: 'real' or 'virtual' was expected, not '%s'", shown,
-                         row->sides[k].from, row->sides[k].to);
-            return false;
+            return option_fault(rr->b->r, node, FAULT_UNKNOWN_VALUE,
+                                "%s.%s: 'real' or 'virtual' was expected, not '%s'", shown,
+                                row->sides[k].from, row->sides[k].to);
         }
     }
     return true;
@@ -217,14 +209,14 @@ static bool read_whose(struct row_reading *rr)
         row->by_item = row->by_item || row->nodes[k].of_pair;
     }
     if (!row->pair && row->pair_level < 0 && !row->by_item && !rr->b->alone) {
-        option_fault_at(rr->item, "", FAULT_MISSING_KEY,
-                        "pair is missing: give 'pair: r1' or a level {pair} in the topic");
-        fine = false;
+        fine =
+            option_fault_at(rr->item, "", FAULT_MISSING_KEY,
+                            "pair is missing: give 'pair: r1' or a level {pair} in the topic");
     }
     if (row->kind != EVENT_COMMAND && !side && row->side_level < 0) {
-        option_fault_at(rr->item, "", FAULT_MISSING_KEY,
-                        "side is missing: give 'side: real' or a level {side} in the topic");
-        return false;
+        return option_fault_at(
+            rr->item, "", FAULT_MISSING_KEY,
+            "side is missing: give 'side: real' or a level {side} in the topic");
     }
     return read_sides(rr) && fine;
 }
@@ -268,10 +260,9 @@ static bool read_only(struct row_reading *rr)
     int code = refers_back(pattern) ? REG_ESUBREG : regcomp(to, pattern, REG_EXTENDED);
     if (code != 0) {
         (void)regerror(code, NULL, why, sizeof why);
-        option_fault_at(rr->item, "only", FAULT_BAD_SYNTAX,
-                        "a regular expression (POSIX, extended) was expected: %s",
-                        code == REG_ESUBREG ? "it refers back" : why);
-        return false;
+        return option_fault_at(rr->item, "only", FAULT_BAD_SYNTAX,
+                               "a regular expression (POSIX, extended) was expected: %s",
+                               code == REG_ESUBREG ? "it refers back" : why);
     }
     table->pattern_count++;
     rr->row->only = to;
@@ -308,17 +299,15 @@ static bool read_field(struct row_reading *rr, uint32_t node)
     if (!member) {
         char known[128];
         list_members(rr->row->kind, known, sizeof known);
-        option_fault(rr->b->r, node, FAULT_UNKNOWN_KEY,
-                     "%s: a %s has no such member; it has %s%s", shown,
-                     event_kind_name(rr->row->kind), known,
-                     rr->row->kind == EVENT_REPLY ? " and values.NAME" : "");
-        return false;
+        return option_fault(rr->b->r, node, FAULT_UNKNOWN_KEY,
+                            "%s: a %s has no such member; it has %s%s", shown,
+                            event_kind_name(rr->row->kind), known,
+                            rr->row->kind == EVENT_REPLY ? " and values.NAME" : "");
     }
     if (rr->field_count == MAPPING_FIELDS_MAX || strlen(name) >= EVENT_VALUE_NAME_MAX) {
-        option_fault(rr->b->r, node, FAULT_TOO_MANY,
-                     "%s: at most %d members of at most %d bytes were expected", shown,
-                     MAPPING_FIELDS_MAX, EVENT_VALUE_NAME_MAX - 1);
-        return false;
+        return option_fault(rr->b->r, node, FAULT_TOO_MANY,
+                            "%s: at most %d members of at most %d bytes were expected", shown,
+                            MAPPING_FIELDS_MAX, EVENT_VALUE_NAME_MAX - 1);
     }
     if (!(tree->nodes[node].kind == TREE_SCALAR
               ? mapping_read_constant(rr->b, &rr->sources, node, shown, member)
@@ -345,9 +334,8 @@ static bool check_required(struct row_reading *rr, uint32_t node)
         bool given = !m->required || m->kind != rr->row->kind;
         given = given || tree_child(rr->b->r->tree, node, m->name) != TREE_NONE;
         if (!given) {
-            option_fault(rr->b->r, node, FAULT_MISSING_KEY, "%s.fields: '%s' is missing",
-                         rr->shown, m->name);
-            fine = false;
+            fine = option_fault(rr->b->r, node, FAULT_MISSING_KEY, "%s.fields: '%s' is missing",
+                                rr->shown, m->name);
         }
     }
     return fine;
@@ -366,11 +354,11 @@ static bool check_target(struct row_reading *rr, uint32_t node)
     if ((targets == 0 || !sizes) && targets != 2 && targets < 5) {
         return true;
     }
-    option_fault(rr->b->r, node, FAULT_CONFLICTING_KEYS,
-                 "%s.fields: a move has sizes (rotation_rad, displacement_m) or a target: "
-                 "target_x_m, target_x_m and target_y_m, or target_psi_rad",
-                 rr->shown);
-    return false;
+    return option_fault(
+        rr->b->r, node, FAULT_CONFLICTING_KEYS,
+        "%s.fields: a move has sizes (rotation_rad, displacement_m) or a target: "
+        "target_x_m, target_x_m and target_y_m, or target_psi_rad",
+        rr->shown);
 }
 
 /* The value members of a reply go behind the others, because their JSON object is written in
@@ -404,9 +392,8 @@ static bool read_fields(struct row_reading *rr)
     const struct tree *tree = rr->b->r->tree;
     const uint32_t at = option_node(rr->item, "fields");
     if (!tree_is(tree, at, TREE_MAP)) {
-        option_fault_at(rr->item, "fields", FAULT_OBJECT_EXPECTED,
-                        "members were expected, as in {status: {path: /result}}");
-        return false;
+        return option_fault_at(rr->item, "fields", FAULT_OBJECT_EXPECTED,
+                               "members were expected, as in {status: {path: /result}}");
     }
     bool fine = true;
     rr->sources.format = rr->row->format;

@@ -47,9 +47,8 @@ static const struct option_row send_rows[] = {
     {"json", BY_HAND, "The same as JSON: {angle: \"{rotation_rad}\"}."},
     {"fields", BY_HAND, "Units, scales, maps and digits of its values."},
 };
-static const struct option_table send_options = {send_rows, COUNT(send_rows)};
 const struct option_items mapping_send_items = {
-    .shape = OPTION_LIST, .table = &send_options, .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct send_reading),
+    .shape = OPTION_LIST, .table = OPTION_TABLE(send_rows), .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct send_reading),
     .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_send};
 /* clang-format on */
 
@@ -58,9 +57,8 @@ const struct option_items mapping_send_items = {
 static bool add_part(struct send_reading *sr, struct mapping_part part)
 {
     if (sr->part_count == MAPPING_PARTS_MAX) {
-        option_fault_at(sr->item, "", FAULT_TOO_MANY, "at most %d parts were expected",
-                        MAPPING_PARTS_MAX);
-        return false;
+        return option_fault_at(sr->item, "", FAULT_TOO_MANY, "at most %d parts were expected",
+                               MAPPING_PARTS_MAX);
     }
     sr->parts[sr->part_count++] = part;
     return true;
@@ -82,8 +80,7 @@ static bool flush_literal(struct send_reading *sr)
 static bool add_literal(struct send_reading *sr, const char *text, size_t bytes)
 {
     if (sr->literal_bytes + bytes >= LITERAL_MAX) {
-        option_fault_at(sr->item, "", FAULT_TOO_LONG, "a shorter template was expected");
-        return false;
+        return option_fault_at(sr->item, "", FAULT_TOO_LONG, "a shorter template was expected");
     }
     memcpy(sr->literal + sr->literal_bytes, text, bytes);
     sr->literal_bytes += bytes;
@@ -126,11 +123,11 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
         field != TREE_NONE && tree_child(b->r->tree, field, "path") != TREE_NONE;
     (void)snprintf(path, sizeof path, "%s%s", pointer ? "" : "/", name);
     if (!pointer && !member && !has_path) {
-        option_fault(b->r, node, FAULT_UNKNOWN_KEY,
-                     "%s: {%s}: a command has no such member; it has id, op, rotation_rad, "
-                     "displacement_m, t, others by a pointer, {/%s}",
-                     sr->shown, name, name);
-        return false;
+        return option_fault(
+            b->r, node, FAULT_UNKNOWN_KEY,
+            "%s: {%s}: a command has no such member; it has id, op, rotation_rad, "
+            "displacement_m, t, others by a pointer, {/%s}",
+            sr->shown, name, name);
     }
     (void)snprintf(shown, sizeof shown, "%s.fields.%s", sr->shown, name);
     const size_t k = sr->sources.count;
@@ -239,10 +236,9 @@ static bool add_json(struct send_reading *sr, uint32_t node)
     }
     const bool map = n->kind == TREE_MAP;
     if (map && n->count == 1 && option_is_empty(tree, n->first)) {
-        option_fault(sr->b->r, node, FAULT_TEXT_EXPECTED,
-                     "%s.json: write \"{%.40s}\" in quotes", sr->shown,
-                     tree_key(tree, n->first));
-        return false;
+        return option_fault(sr->b->r, node, FAULT_TEXT_EXPECTED,
+                            "%s.json: write \"{%.40s}\" in quotes", sr->shown,
+                            tree_key(tree, n->first));
     }
     if (!add_literal(sr, map ? "{" : "[", 1)) {
         return false;
@@ -284,9 +280,9 @@ static bool read_side(struct send_reading *sr)
                      : to_simulator                             ? SIDE_VIRTUAL
                                                                 : SIDE_COUNT;
     if (sr->send->side == SIDE_COUNT && !sr->by_side) {
-        option_fault_at(sr->item, "", FAULT_MISSING_KEY,
-                        "side is missing: give 'side: real' or a level {side} in the topic");
-        return false;
+        return option_fault_at(
+            sr->item, "", FAULT_MISSING_KEY,
+            "side is missing: give 'side: real' or a level {side} in the topic");
     }
     (void)snprintf(shown, sizeof shown, "%s.sides", sr->shown);
     return sides == TREE_NONE ||
@@ -298,8 +294,8 @@ static bool read_payload(struct send_reading *sr)
     const uint32_t text = option_node(sr->item, "text");
     const uint32_t json = option_node(sr->item, "json");
     if ((text == TREE_NONE) == (json == TREE_NONE)) {
-        option_fault_at(sr->item, "", FAULT_UNKNOWN_VALUE, "one of text, json was expected");
-        return false;
+        return option_fault_at(sr->item, "", FAULT_UNKNOWN_VALUE,
+                               "one of text, json was expected");
     }
     return (text != TREE_NONE ? add_template(sr, text, sr->text, MAPPING_FILLED)
                               : add_json(sr, json)) &&
@@ -318,10 +314,9 @@ static bool check_fields(struct send_reading *sr)
             k++;
         }
         if (k == sr->sources.count) {
-            option_fault(sr->b->r, i, FAULT_UNKNOWN_NAME,
-                         "%s.fields.%.40s: {%.40s} does not stand in the template", sr->shown,
-                         tree_key(tree, i), tree_key(tree, i));
-            return false;
+            return option_fault(sr->b->r, i, FAULT_UNKNOWN_NAME,
+                                "%s.fields.%.40s: {%.40s} does not stand in the template",
+                                sr->shown, tree_key(tree, i), tree_key(tree, i));
         }
     }
     return true;

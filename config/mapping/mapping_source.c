@@ -75,19 +75,17 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
     struct mapping_word *out = NULL;
     size_t used = 0;
     if (map->kind != TREE_MAP || map->count == 0) {
-        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                     "%s: names were expected, as in {OK: done}", shown);
-        return false;
+        return option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
+                            "%s: names were expected, as in {OK: done}", shown);
     }
     out = mapping_alloc(b, map->count * sizeof *out);
     for (uint32_t i = map->first; out && i != TREE_NONE; i = tree->nodes[i].next) {
         const char *from = tree_key(tree, i);
         const char *to = tree->nodes[i].kind == TREE_SCALAR ? tree_text(tree, i) : NULL;
         if (!to || strlen(from) >= MAPPING_WORD_MAX || strlen(to) >= MAPPING_WORD_MAX) {
-            option_fault(b->r, i, FAULT_TOO_LONG,
-                         "%s.%.40s: a text of at most %d bytes was expected", shown, from,
-                         MAPPING_WORD_MAX - 1);
-            return false;
+            return option_fault(b->r, i, FAULT_TOO_LONG,
+                                "%s.%.40s: a text of at most %d bytes was expected", shown,
+                                from, MAPPING_WORD_MAX - 1);
         }
         out[used].from = mapping_copy_text(b, from);
         out[used].to = mapping_copy_text(b, to);
@@ -142,17 +140,15 @@ static bool read_unit(const struct option_reading *item, const char *name,
     const enum mapping_quantity quantity = member ? member->quantity : MAPPING_NUMBER;
     const bool any = quantity == MAPPING_NUMBER;
     if (!unit) {
-        option_fault_at(item, "unit", FAULT_UNKNOWN_UNIT,
-                        "one of %s, iso8601 was expected, not '%.40s'", unit_list(UNIT_UNKNOWN),
-                        name);
-        return false;
+        return option_fault_at(item, "unit", FAULT_UNKNOWN_UNIT,
+                               "one of %s, iso8601 was expected, not '%.40s'",
+                               unit_list(UNIT_UNKNOWN), name);
     }
     if (!accepts_number(member) ||
         !(any || (unit_fits(unit, measured[quantity].kind) && !strchr(name, '/')))) {
-        option_fault_at(item, "unit", FAULT_UNKNOWN_UNIT, "%s was expected, not '%s'",
-                        measured[accepts_number(member) ? quantity : MAPPING_NUMBER].wanted,
-                        name);
-        return false;
+        return option_fault_at(
+            item, "unit", FAULT_UNKNOWN_UNIT, "%s was expected, not '%s'",
+            measured[accepts_number(member) ? quantity : MAPPING_NUMBER].wanted, name);
     }
     s->iso8601 = unit->kind == UNIT_STAMP;
     s->quaternion = strcmp(name, "quaternion") == 0;
@@ -169,14 +165,13 @@ static bool read_zone(const struct option_reading *item, const char *zone,
         return true;
     }
     if (!s->iso8601) {
-        option_fault_at(item, "zone", FAULT_NOT_APPLICABLE, "it needs unit: iso8601");
-        return false;
+        return option_fault_at(item, "zone", FAULT_NOT_APPLICABLE, "it needs unit: iso8601");
     }
     if (strcmp(zone, "UTC") != 0 &&
         (zone[0] == '\0' || !iso_time_parse_zone(zone, strlen(zone), &offset_s))) {
-        option_fault_at(item, "zone", FAULT_UNKNOWN_VALUE,
-                        "an offset such as +02:00, Z or UTC was expected, not '%s'", zone);
-        return false;
+        return option_fault_at(item, "zone", FAULT_UNKNOWN_VALUE,
+                               "an offset such as +02:00, Z or UTC was expected, not '%s'",
+                               zone);
     }
     s->has_zone = true;
     s->zone_s = (int32_t)offset_s;
@@ -238,18 +233,17 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
 {
     const size_t k = to->count;
     if (!mapping_is_json(to->format)) {
-        option_fault(b->r, node, FAULT_NOT_APPLICABLE,
-                     "%s.path: a JSON pointer needs format: json; in %s a column is 'at: 1 …'",
-                     shown, to->format == MAPPING_CSV ? "csv" : "text");
-        return false;
+        return option_fault(
+            b->r, node, FAULT_NOT_APPLICABLE,
+            "%s.path: a JSON pointer needs format: json; in %s a column is 'at: 1 …'", shown,
+            to->format == MAPPING_CSV ? "csv" : "text");
     }
     char meant[2 * OPTION_TEXT_MAX];
     if (path[0] != '\0' && path[0] != '/') {
         if (!make_pointer(path, meant, sizeof meant)) {
-            option_fault(b->r, node, FAULT_BAD_POINTER,
-                         "%s.path: a JSON pointer begins with '/', for example '%s'", shown,
-                         meant);
-            return false;
+            return option_fault(b->r, node, FAULT_BAD_POINTER,
+                                "%s.path: a JSON pointer begins with '/', for example '%s'",
+                                shown, meant);
         }
         path = meant;
     }
@@ -265,10 +259,9 @@ static bool read_column(struct mapping_build *b, struct mapping_sources *to,
     struct mapping_source *s = &to->source[to->count];
     char place[32];
     if (mapping_is_json(to->format)) {
-        option_fault_at(
+        return option_fault_at(
             item, "at", FAULT_NOT_APPLICABLE,
             "a column needs format: text or csv; in json a value is at a 'path: /…'");
-        return false;
     }
     (void)snprintf(place, sizeof place, "column %u", (unsigned)column);
     s->origin = MAPPING_AT;
@@ -292,8 +285,8 @@ static bool read_level(struct mapping_build *b, struct mapping_sources *to,
             return s->place != NULL;
         }
     }
-    option_fault_at(item, "topic", FAULT_UNKNOWN_NAME, "the topic has no level {%.40s}", name);
-    return false;
+    return option_fault_at(item, "topic", FAULT_UNKNOWN_NAME, "the topic has no level {%.40s}",
+                           name);
 }
 
 /* Checks that the member accepts the word. */
@@ -308,19 +301,17 @@ static bool check_word(struct mapping_build *b, uint32_t node, const char *shown
     if (member->type == MAPPING_NAME &&
         names_value(member->names, word) == member->names->count) {
         list_names(member->names, names, sizeof names);
-        option_fault(b->r, node, FAULT_UNKNOWN_VALUE, "%s: one of %s was expected, not '%.40s'",
-                     shown, names, word);
-        return false;
+        return option_fault(b->r, node, FAULT_UNKNOWN_VALUE,
+                            "%s: one of %s was expected, not '%.40s'", shown, names, word);
     }
     if (accepts_number(member) && number_parse_real(word, &number) != NUMBER_FINE) {
-        option_fault(b->r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected, not '%.40s'",
-                     shown, word);
-        return false;
+        return option_fault(b->r, node, FAULT_NOT_A_NUMBER,
+                            "%s: a number was expected, not '%.40s'", shown, word);
     }
     if (member->type == MAPPING_PLAIN && strlen(word) >= member->size) {
-        option_fault(b->r, node, FAULT_TOO_LONG, "%s: a text of at most %zu bytes was expected",
-                     shown, member->size - 1);
-        return false;
+        return option_fault(b->r, node, FAULT_TOO_LONG,
+                            "%s: a text of at most %zu bytes was expected", shown,
+                            member->size - 1);
     }
     return true;
 }
@@ -331,10 +322,9 @@ static bool read_constant(struct mapping_build *b, struct mapping_sources *to, u
     struct mapping_source *s = &to->source[to->count];
     const char *text = tree_text(b->r->tree, node);
     if (strlen(text) >= MAPPING_WORD_MAX) {
-        option_fault(b->r, node, FAULT_TOO_LONG,
-                     "%s.value: a text of at most %d bytes was expected", shown,
-                     MAPPING_WORD_MAX - 1);
-        return false;
+        return option_fault(b->r, node, FAULT_TOO_LONG,
+                            "%s.value: a text of at most %d bytes was expected", shown,
+                            MAPPING_WORD_MAX - 1);
     }
     s->origin = MAPPING_VALUE;
     s->place = "value";
@@ -394,9 +384,9 @@ static bool check_keys(const struct option_reading *item, const struct mapping_s
     bool fine = true;
     for (size_t i = 0; i < COUNT(rare); i++) {
         if (option_node(item, rare[i].key) != TREE_NONE && !rare[i].allowed) {
-            option_fault_at(item, rare[i].key, FAULT_UNKNOWN_KEY, "only rows %s have this key",
-                            i == 0 ? "of send" : "with format: sparkplug");
-            fine = false;
+            fine = option_fault_at(item, rare[i].key, FAULT_UNKNOWN_KEY,
+                                   "only rows %s have this key",
+                                   i == 0 ? "of send" : "with format: sparkplug");
         }
     }
     return fine;
@@ -420,9 +410,8 @@ static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uin
     path[used] = '\0';
     if (name[0] == '\0' || strlen(name) >= OPTION_TEXT_MAX ||
         !read_path(b, to, node, shown, path)) {
-        option_fault(b->r, node, FAULT_TEXT_EXPECTED, "%s: the name of a metric was expected",
-                     shown);
-        return false;
+        return option_fault(b->r, node, FAULT_TEXT_EXPECTED,
+                            "%s: the name of a metric was expected", shown);
     }
     (void)snprintf(place, sizeof place, "%s %s",
                    strcmp(object, "stamps") == 0 ? "stamp" : "metric", name);
@@ -437,8 +426,8 @@ static bool read_named(struct mapping_build *b, struct mapping_sources *to,
 {
     const bool stamp = v->stamp[0] != '\0';
     if (stamp && option_node(item, "held") != TREE_NONE) {
-        option_fault_at(item, "held", FAULT_NOT_APPLICABLE, "a stamp is that of this message");
-        return false;
+        return option_fault_at(item, "held", FAULT_NOT_APPLICABLE,
+                               "a stamp is that of this message");
     }
     return read_metric(b, to, option_node(item, stamp ? "stamp" : "metric"), shown,
                        stamp     ? "stamps"
@@ -466,11 +455,11 @@ static bool read_one_source(struct mapping_build *b, struct mapping_sources *to,
         return read_path(b, to, item->node, shown, path);
     }
     if (given_count != 1 || (to->sends && origin != KEY_PATH)) {
-        option_fault_at(item, "", FAULT_CONFLICTING_KEYS, "exactly one of %s was expected",
-                        to->sends                         ? "path"
-                        : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
-                                                          : "path, at, topic, value");
-        return false;
+        return option_fault_at(
+            item, "", FAULT_CONFLICTING_KEYS, "exactly one of %s was expected",
+            to->sends                         ? "path"
+            : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
+                                              : "path, at, topic, value");
     }
     switch (origin) {
     case KEY_PATH:
@@ -496,9 +485,8 @@ static bool read_sizes(struct mapping_sources *to, const struct option_reading *
     s->offset = v->offset;
     s->optional = v->optional;
     if (!(fabs(s->scale) > 0.0)) {
-        option_fault_at(item, "scale", FAULT_OUT_OF_RANGE,
-                        "another number than 0 was expected");
-        return false;
+        return option_fault_at(item, "scale", FAULT_OUT_OF_RANGE,
+                               "another number than 0 was expected");
     }
     to->digits[to->count] = digits ? (int)v->digits : -1;
     s->numeric = option_node(item, "scale") != TREE_NONE ||
@@ -593,9 +581,9 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
         return fine;
     }
     if (to->sends || !accepts_number(member)) {
-        option_fault_at(&item, "plus", FAULT_NOT_APPLICABLE, "a number can be added to, %s not",
-                        to->sends ? "what is sent" : member->name);
-        return false;
+        return option_fault_at(&item, "plus", FAULT_NOT_APPLICABLE,
+                               "a number can be added to, %s not",
+                               to->sends ? "what is sent" : member->name);
     }
     (void)snprintf(below, sizeof below, "%s.plus", shown);
     return mapping_read_source(b, to, plus, below, member, NULL);

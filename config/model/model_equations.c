@@ -16,7 +16,6 @@ static const struct option_row derived_rows[] = {
     {"value", OPTION_MAP, "", "", OPTION_BY_HAND, "an expression, as in value: J/f"},
 };
 /* clang-format on */
-static const struct option_table derived_table = {derived_rows, COUNT(derived_rows)};
 
 /* Parses the expression at node and reports its faults. */
 static bool read_expression(struct model_loader *l, uint32_t node, const char *shown,
@@ -25,8 +24,7 @@ static bool read_expression(struct model_loader *l, uint32_t node, const char *s
     struct err err = {0};
     const char *text = tree_scalar(l->tree, node);
     if (!tree_is(l->tree, node, TREE_SCALAR)) {
-        option_fault(l->r, node, FAULT_TEXT_EXPECTED, "%s: one text is wanted", shown);
-        return false;
+        return option_fault(l->r, node, FAULT_TEXT_EXPECTED, "%s: one text is wanted", shown);
     }
     enum status st = expression_parse(&l->file->pool, text, strlen(text), root, &err);
     if (st == STATUS_OK) {
@@ -133,9 +131,9 @@ static bool read_each(struct model_loader *l, const char *key, size_t count, con
     const uint32_t node = option_node(l->reading, key);
     const size_t found = l->tree->nodes[node].count;
     if (tree_is(l->tree, node, TREE_LIST) && found > 0 && found != count) {
-        option_fault_at(l->reading, key, FAULT_WRONG_COUNT,
-                        "%zu of them for %zu %s, one each is wanted", found, count, things);
-        return false;
+        return option_fault_at(l->reading, key, FAULT_WRONG_COUNT,
+                               "%zu of them for %zu %s, one each is wanted", found, count,
+                               things);
     }
     option_read_items(l->reading, key, l);
     return node != TREE_NONE;
@@ -251,7 +249,7 @@ static void add_derived(const struct option_reading *item, void *value, void *ow
 
 /* clang-format off */
 const struct option_items model_derived_items = {
-    .shape = OPTION_LIST, .table = &derived_table, .required = "value", .least = 1, .most = MODEL_DERIVED_MAX,
+    .shape = OPTION_LIST, .table = OPTION_TABLE(derived_rows), .required = "value", .least = 1, .most = MODEL_DERIVED_MAX,
     .bytes = sizeof(struct model_file_texts), .later = true, .what = "quantities",
     .example = "[{name: x, value: J/f}]", .add = add_derived};
 /* clang-format on */

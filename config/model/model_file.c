@@ -75,7 +75,6 @@ static const struct option_row root_rows[] = {
     {"trial.samples", OPTION_INTEGER, "", "1000", 50.0, 20000.0, "", IN_FILE(samples)},
     {"trial.loss_ratio", OPTION_REAL, "", "0", 0.0, 0.5, "", IN_FILE(loss_ratio)},
 };
-static const struct option_table root_table = {root_rows, COUNT(root_rows)};
 /* clang-format on */
 
 _Static_assert((int)MODEL_ANY == 0 && (int)MODEL_NOT_NEGATIVE == 1 && (int)MODEL_POSITIVE == 2,
@@ -439,7 +438,7 @@ static const struct option_file model_option_file = {
     .empty =
         "the file is empty, a model has at least model, velocities, efforts, parameters and "
         "equations",
-    .table = &root_table,
+    .table = OPTION_TABLE(root_rows),
     .required = "model velocities efforts parameters equations",
     .bytes = sizeof(struct model_values),
     .out_bytes = sizeof(struct model_file *),

@@ -39,13 +39,14 @@ static void PRINTF_LIKE(5, 0)
                        placed ? node_at(r, node)->column : 0, "%s", text);
 }
 
-void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
+bool option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
                   ...)
 {
     va_list args;
     va_start(args, format);
     report_fault(r, node, fault, "", format, args);
     va_end(args);
+    return false;
 }
 
 /* Names a key in messages, or the map or item itself for "". */
@@ -59,7 +60,7 @@ static void format_key(const struct option_reading *reading, const char *key, ch
     }
 }
 
-void option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
+bool option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
                      const char *format, ...)
 {
     char name[2 * OPTION_PREFIX_MAX];
@@ -70,20 +71,20 @@ void option_fault_at(const struct option_reading *reading, const char *key, enum
     report_fault(reading->r, node != TREE_NONE ? node : reading->node, fault, name, format,
                  args);
     va_end(args);
+    return false;
 }
 
 bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value)
 {
     char why[OPTION_WHY_MAX];
     if (node_at(r, node)->kind != TREE_SCALAR) {
-        option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", shown);
-        return false;
+        return option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", shown);
     }
     const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
     if (fault != NUMBER_FINE) {
-        option_fault(r, node, number_explain(fault, tree_text(r->tree, node), why, sizeof why),
-                     "%s: %s", shown, why);
-        return false;
+        return option_fault(r, node,
+                            number_explain(fault, tree_text(r->tree, node), why, sizeof why),
+                            "%s: %s", shown, why);
     }
     return true;
 }
@@ -95,8 +96,8 @@ bool option_number_from(struct option_reader *r, uint32_t node, const char *show
         return false;
     }
     if (!(*value >= least)) {
-        option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: %g is below %g", shown, *value, least);
-        return false;
+        return option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: %g is below %g", shown, *value,
+                            least);
     }
     return true;
 }
@@ -467,14 +468,13 @@ static bool check_items(const struct option_row *row, struct option_reader *r, u
         return true;
     }
     option_describe(row, what, sizeof what);
-    option_fault(r, node,
-                 items->fault                   ? items->fault
-                 : kind                         ? FAULT_WRONG_COUNT
-                 : items->shape == OPTION_NAMED ? FAULT_OBJECT_EXPECTED
-                                                : FAULT_LIST_EXPECTED,
-                 "%s: a %s is wanted%s%s", name, what, items->example ? ", as in " : "",
-                 items->example ? items->example : "");
-    return false;
+    return option_fault(r, node,
+                        items->fault                   ? items->fault
+                        : kind                         ? FAULT_WRONG_COUNT
+                        : items->shape == OPTION_NAMED ? FAULT_OBJECT_EXPECTED
+                                                       : FAULT_LIST_EXPECTED,
+                        "%s: a %s is wanted%s%s", name, what, items->example ? ", as in " : "",
+                        items->example ? items->example : "");
 }
 
 static bool check_item_name(const struct option_items *items, struct option_reader *r,

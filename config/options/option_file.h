@@ -10,8 +10,9 @@
 #include "config/options/option.h"
 #include "config/options/tree.h"
 
-/* For rows: the member that receives the value, no range, and a key that the file's own
- * function reads. */
+/* For an array of rows: their table. For rows: the member that receives the value, no range,
+ * and a key that the file's own function reads. */
+#define OPTION_TABLE(rows) (&(const struct option_table){(rows), COUNT(rows)})
 #define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m), false, NULL
 #define OPTION_NO_RANGE    0.0, 0.0, ""
 #define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0, false, NULL
@@ -95,13 +96,14 @@ bool option_number(struct option_reader *r, uint32_t node, const char *shown, do
 bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
                         double *value);
 
-/* Add a fault at the value of node, or at the top of the file for TREE_NONE. */
-void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
+/* Add a fault at the value of node, or at the top of the file for TREE_NONE. Returns false, for
+ * readers that return whether they could read. */
+bool option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
                   ...) PRINTF_LIKE(4, 5);
 
 /* Add a fault "name: text" at the value of a key, or at its map when the key is absent. key "":
  * of the map or item itself. */
-void option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
+bool option_fault_at(const struct option_reading *reading, const char *key, enum fault fault,
                      const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Is the plain scalar node empty: nothing, ~ or null? */

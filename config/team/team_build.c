@@ -34,10 +34,9 @@ bool team_build_text(struct team_build *b, uint32_t node, const char *what)
     if (option_is_name(OPTION_DOTTED_ID, text)) {
         return true;
     }
-    option_fault(b->r, node, FAULT_BAD_NAME,
-                 "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
-                 (int)strlen(b->shown) - 1, b->shown, text, what);
-    return false;
+    return option_fault(b->r, node, FAULT_BAD_NAME,
+                        "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
+                        (int)strlen(b->shown) - 1, b->shown, text, what);
 }
 
 uint16_t team_build_name(struct team_build *b, const char *text)

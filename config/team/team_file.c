@@ -409,7 +409,6 @@ static const struct option_row file_rows[] = {
     {"team", OPTION_MAP, "", "", OPTION_BY_HAND, "One team."},
     {"teams", OPTION_MAP, "", "", OPTION_BY_HAND, "Teams, by their names."},
 };
-static const struct option_table file_options = {file_rows, COUNT(file_rows)};
 
 static void finish_file(const struct option_reading *reading, void *values)
 {
@@ -435,27 +434,11 @@ static void finish_file(const struct option_reading *reading, void *values)
     }
 }
 
-static const struct option_file team_file = {
+const struct option_file team_file = {
     .what = "a team file",
     .empty = "the file is empty, the least is \"team: {robots: {R1: {}}}\"",
-    .table = &file_options,
+    .table = OPTION_TABLE(file_rows),
     .bytes = sizeof(struct team_file),
     .out_bytes = sizeof(struct team_file),
     .finish = finish_file,
 };
-
-void team_file_read_root(struct option_reader *r, uint32_t node, struct team_file *out)
-{
-    option_file_read(&team_file, r, node, "", out);
-}
-
-enum status team_file_load(const char *path, struct team_file *out, struct err_list *errors)
-{
-    return option_file_load(&team_file, path, out, errors);
-}
-
-enum status team_file_parse(const char *text, size_t bytes, const char *name,
-                            struct team_file *out, struct err_list *errors)
-{
-    return option_file_parse(&team_file, text, bytes, name, out, errors);
-}

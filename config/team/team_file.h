@@ -22,24 +22,13 @@ struct team_file {              /* all zero is empty and may be freed */
     struct err_list *warnings;  /* suspicious but accepted; NULL: nothing */
 };
 
-/* Read and check a file with `team:`, one team alone, or `teams:`.
- *
- *   out     out; written only on STATUS_OK, then to be freed with team_file_free()
- *   errors  in/out; receives all faults, in the order of the file
- *
- * Returns STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM, each with at least one fault in
- * *errors. A lab file is read by lab_file_load_teams(). Cold path: allocates. */
-MUST_USE enum status team_file_load(const char *path, struct team_file *out,
-                                    struct err_list *errors);
-MUST_USE enum status team_file_parse(const char *text, size_t bytes, const char *name,
-                                     struct team_file *out, struct err_list *errors);
+/* Describes a file with `team:`, one team alone, or `teams:`; it fills a struct team_file, to
+ * be freed with team_file_free(). lab_file_load_teams() also reads the teams of a lab file. */
+extern const struct option_file team_file;
 
 /* Read the map of teams at node, within another file. Faults go to the reader; *out gets all
  * teams that could be read, to be freed. */
 void team_file_read(struct option_reader *r, uint32_t node, struct team_file *out);
-
-/* The same for a file with `team:` or `teams:` at node. */
-void team_file_read_root(struct option_reader *r, uint32_t node, struct team_file *out);
 
 /* The node at which the file names a pair for the (skip + 1)-th time, and the node of a team.
  * node: the map of teams, or (for a pair) one team. TREE_NONE: not in the file. */

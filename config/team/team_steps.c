@@ -360,10 +360,9 @@ static bool read_word(struct team_build *b, struct place *at, const char **word)
     }
     const size_t bytes = strlen(*word);
     if (bytes == 0 || bytes >= TEAM_NAME_MAX || strpbrk(*word, " {}[],:\"'")) {
-        option_fault(b->r, at->node, FAULT_BAD_STEP,
-                     "%s: a step is a word, or one word with its value, as in Lock: IB",
-                     at->shown);
-        return false;
+        return option_fault(b->r, at->node, FAULT_BAD_STEP,
+                            "%s: a step is a word, or one word with its value, as in Lock: IB",
+                            at->shown);
     }
     return true;
 }

@@ -116,7 +116,7 @@ static void check_again(const struct team_file *file)
     size_t bytes = 0;
     size_t printed = 0;
     char *text = print_teams(file, &bytes);
-    assert(team_file_parse(text, bytes, "again", &again, &errors) == STATUS_OK);
+    assert(option_file_parse(&team_file, text, bytes, "again", &again, &errors) == STATUS_OK);
     char *second = print_teams(&again, &printed);
     assert(printed == bytes && memcmp(text, second, bytes) == 0);
     assert(again.team_count == file->team_count);
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct team_file file = {0};
     struct err_list errors = {0};
     const enum status status =
-        team_file_parse((const char *)data, size, "fuzz", &file, &errors);
+        option_file_parse(&team_file, (const char *)data, size, "fuzz", &file, &errors);
     if (status == STATUS_OK) {
         assert(errors.count == 0 && file.team_count > 0 && file.team_count <= TEAMS_MAX);
         for (size_t i = 0; i < file.team_count; i++) {

@@ -15,7 +15,7 @@ static enum status parse_text(const char *text, struct team_file *file, struct e
 {
     *errors = (struct err_list){0};
     *file = (struct team_file){0};
-    return team_file_parse(text, strlen(text), "t.yaml", file, errors);
+    return option_file_parse(&team_file, text, strlen(text), "t.yaml", file, errors);
 }
 
 static bool has_fault(const struct err_list *list, unsigned line, unsigned column,
@@ -524,7 +524,8 @@ static void test_limits(void)
         struct err_list errors = {0};
         size_t bytes = 0;
         char *text = write_many(rows[i].robots, rows[i].steps, &bytes);
-        const enum status status = team_file_parse(text, bytes, "many", &file, &errors);
+        const enum status status =
+            option_file_parse(&team_file, text, bytes, "many", &file, &errors);
         CHECK_INT("", status, rows[i].code ? STATUS_E_PARSE : STATUS_OK);
         CHECK("",
               !rows[i].code || (errors.count == 1 &&
@@ -548,7 +549,8 @@ static void test_growth(void)
         (void)fprintf(out, "    s%d: [s%d, s%d]\n", i, i - 1, i - 1);
     }
     (void)fclose(out);
-    CHECK_INT("", team_file_parse(text, bytes, "growth", &file, &errors), STATUS_E_PARSE);
+    CHECK_INT("", option_file_parse(&team_file, text, bytes, "growth", &file, &errors),
+              STATUS_E_PARSE);
     CHECK_INT("", errors.count, 1);
     CHECK("", errors.items[0].fault == FAULT_TOO_MANY);
     free(text);
@@ -583,7 +585,7 @@ static void test_missing(void)
 {
     struct team_file file = {0};
     struct err_list errors = {0};
-    CHECK_INT("", team_file_load("/no/such.yaml", &file, &errors), STATUS_E_IO);
+    CHECK_INT("", option_file_load(&team_file, "/no/such.yaml", &file, &errors), STATUS_E_IO);
     CHECK("", errors.items[0].fault == FAULT_FILE_UNREADABLE);
 }
 

@@ -71,8 +71,6 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-static const struct option_table options = {rows, COUNT(rows)};
-
 static void fill_telemetry(const struct option_reading *reading, struct arm_values *v)
 {
     if (v->rate_count == 0 || v->rate_count != v->late_count) {
@@ -124,7 +122,7 @@ static void finish_arm(const struct option_reading *reading, void *values)
 const struct option_file arm_file = {.what = "an experiment",
                                      .empty =
                                          "the file is empty, recording or moves are missing",
-                                     .table = &options,
+                                     .table = OPTION_TABLE(rows),
                                      .bytes = sizeof(struct arm_values),
                                      .out_bytes = sizeof(struct arm_file),
                                      .finish = finish_arm};

@@ -112,8 +112,6 @@ static const struct option_row follow_rows[] = {
 };
 /* clang-format on */
 
-static const struct option_table follow_options = {follow_rows, COUNT(follow_rows)};
-
 /* --- keys without effect -------------------------------------------------------------- */
 
 /* A key in the file, and the condition under which it has no effect. */
@@ -440,7 +438,7 @@ static void finish_experiment(const struct option_reading *reading, void *values
 const struct option_file experiment_file = {
     .what = "an experiment",
     .empty = "the file is empty, an experiment has at least reference, plant and input",
-    .table = &follow_options,
+    .table = OPTION_TABLE(follow_rows),
     .bytes = sizeof(struct follow_values),
     .out_bytes = sizeof(struct experiment_file),
     .finish = finish_experiment};

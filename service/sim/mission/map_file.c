@@ -67,9 +67,8 @@ static const struct option_row obstacle_rows[] = {
     /* s at which it disappears; default: never. */
     {"leaves_s", OPTION_REAL, "s", "0", 1e-3, 1e9, "", IN_OBSTACLE(what.leaves_s)},
 };
-static const struct option_table obstacle_options = {obstacle_rows, COUNT(obstacle_rows)};
 static const struct option_items obstacle_items = {
-    .shape = OPTION_NAMED, .names = OPTION_ID, .table = &obstacle_options, .bytes = sizeof(struct obstacle),
+    .shape = OPTION_NAMED, .names = OPTION_ID, .table = OPTION_TABLE(obstacle_rows), .bytes = sizeof(struct obstacle),
     .what = "shapes", .example = "{post: {x_m: 1, y_m: 2, radius_m: 0.1}}", .add = add_obstacle};
 
 static const struct option_row map_rows[] = {
@@ -81,7 +80,6 @@ static const struct option_row map_rows[] = {
     {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_max_m)},
     {"obstacles", OPTION_EACH(obstacle_items), ""}, /* The obstacles by their names. */
 };
-static const struct option_table map_options = {map_rows, COUNT(map_rows)};
 /* clang-format on */
 
 /* --- obstacles --------------------------------------------------------------------------- */
@@ -110,24 +108,21 @@ static bool check_keys(const struct option_reading *item, const struct obstacle 
     for (size_t i = 0; i < COUNT(shape_keys); i++) {
         const bool given = option_node(item, shape_keys[i].key) != TREE_NONE;
         if (!given && shape_keys[i].wanted[o->shape]) {
-            option_fault_at(item, shape_keys[i].key, FAULT_MISSING_KEY,
-                            "it is missing, a %s needs it", shape_names[o->shape]);
-            fine = false;
+            fine = option_fault_at(item, shape_keys[i].key, FAULT_MISSING_KEY,
+                                   "it is missing, a %s needs it", shape_names[o->shape]);
         } else if (given && !shape_keys[i].allowed[o->shape]) {
-            option_fault_at(item, shape_keys[i].key, FAULT_NOT_APPLICABLE, "a %s has none",
-                            shape_names[o->shape]);
-            fine = false;
+            fine = option_fault_at(item, shape_keys[i].key, FAULT_NOT_APPLICABLE,
+                                   "a %s has none", shape_names[o->shape]);
         }
     }
     if (option_node(item, "leaves_s") != TREE_NONE && !(o->what.leaves_s > o->what.appears_s)) {
-        option_fault_at(item, "leaves_s", FAULT_WRONG_ORDER,
-                        "it goes before it comes, more than %g was expected",
-                        o->what.appears_s);
-        fine = false;
+        fine = option_fault_at(item, "leaves_s", FAULT_WRONG_ORDER,
+                               "it goes before it comes, more than %g was expected",
+                               o->what.appears_s);
     }
     if (o->shape == SHAPE_POLYGON && o->point_count == 2) {
-        option_fault_at(item, "points_m", FAULT_WRONG_COUNT, "a polygon has at least 3 points");
-        fine = false;
+        fine = option_fault_at(item, "points_m", FAULT_WRONG_COUNT,
+                               "a polygon has at least 3 points");
     }
     return fine;
 }
@@ -186,7 +181,7 @@ static void finish_map(const struct option_reading *reading, void *values)
 }
 
 const struct option_file map_file = {.what = "a map",
-                                     .table = &map_options,
+                                     .table = OPTION_TABLE(map_rows),
                                      .bytes = sizeof(struct map),
                                      .out_bytes = sizeof(struct world),
                                      .finish = finish_map};

@@ -31,9 +31,8 @@ static const struct option_row step_rows[] = {
     {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep)},
     {"goal_m", OPTION_ARRAY(point_items, struct step_values, goal), ""}, /* A point to plan a path to. */
 };
-static const struct option_table step_options = {step_rows, COUNT(step_rows)};
 static const struct option_items step_items = {
-    .shape = OPTION_LIST, .table = &step_options, .least = 1, .most = MISSION_STEPS_MAX,
+    .shape = OPTION_LIST, .table = OPTION_TABLE(step_rows), .least = 1, .most = MISSION_STEPS_MAX,
     .bytes = sizeof(struct step_values), .later = true, .fault = FAULT_LIST_EXPECTED, .what = "steps",
     .example = "[{sweep: true}]", .add = add_step};
 
@@ -66,7 +65,6 @@ static const struct option_row mission_rows[] = {
     /* Largest number of rays of a sweep. */
     {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(plan.rays_max)},
 };
-static const struct option_table mission_options = {mission_rows, COUNT(mission_rows)};
 /* clang-format on */
 
 /* --- the map -------------------------------------------------------------------------- */
@@ -179,7 +177,7 @@ static void finish_mission(const struct option_reading *reading, void *context)
 const struct option_file mission_file = {
     .what = "a mission",
     .empty = "the file is empty, the least is \"steps: [{sweep: true}]\"",
-    .table = &mission_options,
+    .table = OPTION_TABLE(mission_rows),
     .required = "steps",
     .bytes = sizeof(struct mission_file),
     .out_bytes = sizeof(struct mission_file),
