@@ -3,10 +3,10 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/expression/expression.h"
+#include "base/numbers/number.h"
 
 struct printer {
     const struct expression_pool *pool;
@@ -61,19 +61,11 @@ static void append_text(struct printer *p, const char *text)
 /* Prints as few digits as suffice, and whole numbers without an exponent. */
 static void append_number(struct printer *p, double number)
 {
-    char text[64];
-    double back = 0.0;
+    char text[NUMBER_SHORTEST_MAX];
     if (fabs(number) < 1e15 && !(floor(number) < number)) {
         (void)snprintf(text, sizeof text, "%.0f", number);
-        append_text(p, text);
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, number);
-        back = strtod(text, NULL);
-        if (!(back < number || back > number)) {
-            break;
-        }
+    } else {
+        number_write_shortest(number, text);
     }
     append_text(p, text);
 }

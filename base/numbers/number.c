@@ -388,3 +388,13 @@ enum fault number_explain(enum number_fault fault, const char *text, char *out, 
            : fault >= NUMBER_NOT_FINITE ? FAULT_OUT_OF_RANGE
                                         : FAULT_NOT_A_NUMBER;
 }
+
+void number_write_shortest(double number, char out[NUMBER_SHORTEST_MAX])
+{
+    double back = 0.0;
+    int digits = 1;
+    do {
+        (void)snprintf(out, NUMBER_SHORTEST_MAX, "%.*g", digits, number);
+        back = strtod(out, NULL);
+    } while ((back < number || back > number) && ++digits <= 17);
+}

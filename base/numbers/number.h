@@ -58,6 +58,11 @@ enum fault number_explain(enum number_fault fault, const char *text, char *out, 
  * length, or size if neither fits (out is then empty). */
 size_t number_write_plain(const char *number, size_t bytes, char *out, size_t size);
 
+/* Writes a number with the fewest significant digits that read back to it; always terminated.
+ */
+enum { NUMBER_SHORTEST_MAX = 32 };
+void number_write_shortest(double number, char out[NUMBER_SHORTEST_MAX]);
+
 /* A number with a user's name. An array of them is sorted by name, ends with the first empty
  * name, and the rest is zero. */
 struct named_number {

@@ -66,12 +66,11 @@ static bool find_near(struct drawing_page *page, struct nearness_list *near)
                 continue;
             }
             struct nearness *more =
-                drawing_grow(page->m, near->items, near->count, sizeof *near->items);
+                drawing_add(page->m, &near->items, &near->count, sizeof *near->items);
             if (!more) {
                 return false;
             }
-            near->items = more;
-            near->items[near->count++] = (struct nearness){distance, t, a};
+            *more = (struct nearness){distance, t, a};
             found = true;
         }
         if (!found) {

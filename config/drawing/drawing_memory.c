@@ -56,16 +56,22 @@ void *drawing_alloc(struct drawing_memory *m, size_t bytes)
     return at;
 }
 
-void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t size)
+void *drawing_add(struct drawing_memory *m, void *items, size_t *count, size_t size)
 {
-    if (count > 0 && (count & (count - 1)) != 0) {
-        return items; /* the capacity is a power of two: there is room left */
+    char *array = NULL;
+    memcpy(&array, items, sizeof array);
+    if ((*count & (*count - 1)) == 0) { /* the capacity is a power of two: there is no room */
+        char *more = drawing_alloc(m, (*count > 0 ? 2 * *count : 1) * size);
+        if (!more) {
+            return NULL;
+        }
+        if (*count > 0) {
+            memcpy(more, array, *count * size);
+        }
+        array = more;
+        memcpy(items, &array, sizeof array);
     }
-    void *more = drawing_alloc(m, (count > 0 ? 2 * count : 1) * size);
-    if (more && count > 0) {
-        memcpy(more, items, count * size);
-    }
-    return more;
+    return array + (*count)++ * size;
 }
 
 const char *drawing_copy(struct drawing_memory *m, const char *text, size_t bytes)

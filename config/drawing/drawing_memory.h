@@ -27,9 +27,9 @@ void drawing_memory_finish(struct drawing_memory *m);
 /* Zeroed memory, aligned for any type; NULL when full. */
 void *drawing_alloc(struct drawing_memory *m, size_t bytes);
 
-/* Make room for one more item behind items[count]; the array grows by doubling. Returns items
- * or their new address; NULL when full. */
-void *drawing_grow(struct drawing_memory *m, void *items, size_t count, size_t size);
+/* Append a zeroed item to an array, which grows by doubling. items: the address of the pointer
+ * to it. Returns the item; NULL when full. */
+void *drawing_add(struct drawing_memory *m, void *items, size_t *count, size_t size);
 
 /* A terminated copy of text[bytes]; "" when full. */
 const char *drawing_copy(struct drawing_memory *m, const char *text, size_t bytes);

@@ -78,10 +78,9 @@ void drawing_append(const struct drawing_page *page, struct drawing_list *list,
                     struct drawing_cell *cell)
 {
     struct drawing_cell **more =
-        drawing_grow(page->m, list->items, list->count, sizeof(struct drawing_cell *));
+        drawing_add(page->m, &list->items, &list->count, sizeof(struct drawing_cell *));
     if (more) {
-        list->items = more;
-        list->items[list->count++] = cell;
+        *more = cell;
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "config/drawing/drawing.h"
 #include "config/drawing/drawing_parts.h"
+#include "config/drawing/drawing_text.h"
 
 enum { NUMBER_BYTES = 32, FONT_STATE = 11, FONT_NOTE = 10, FONT_LABEL = 9, FONT_BUBBLE = 7 };
 enum { BUBBLE_WIDTH = 45, ROUNDNESS = 10 };
@@ -13,26 +14,6 @@ enum { BUBBLE_WIDTH = 45, ROUNDNESS = 10 };
 static const double MARGIN = 15.0;
 static const double RIGHT = 60.0;     /* pixels of space for labels */
 static const double LINE_STEP = 1.15; /* ratio of the letter size */
-
-static void write_escaped(FILE *out, const char *text, size_t bytes)
-{
-    static const struct {
-        char from;
-        const char *to;
-    } escapes[] = {
-        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#x27;"}};
-    for (size_t i = 0; i < bytes; i++) {
-        const char *to = NULL;
-        for (size_t k = 0; k < COUNT(escapes); k++) {
-            to = text[i] == escapes[k].from ? escapes[k].to : to;
-        }
-        if (to) {
-            (void)fputs(to, out);
-        } else {
-            (void)fputc(text[i], out);
-        }
-    }
-}
 
 /* Writes the fewest decimals that read back to the number, at least one: "50.0". */
 static const char *show_number(double value, char text[NUMBER_BYTES])
@@ -69,7 +50,7 @@ static void write_text(FILE *out, const char *text, struct drawing_point at, int
                       at.x, at.y + down, size,
                       edged ? " paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"4\""
                             : "");
-        write_escaped(out, text, bytes);
+        drawing_write_escaped(out, text, bytes);
         (void)fputs("</text>", out);
         text += bytes + (text[bytes] == '\n' ? 1 : 0);
     }
@@ -169,9 +150,9 @@ static void begin_shape(FILE *out, const struct drawing_page *page,
     (void)fprintf(out, "<%s", element);
     if (state.bytes > 0) {
         (void)fputs(" id=\"", out);
-        write_escaped(out, page->name, strlen(page->name));
+        drawing_write_escaped(out, page->name, strlen(page->name));
         (void)fputc('.', out);
-        write_escaped(out, state.text, state.bytes);
+        drawing_write_escaped(out, state.text, state.bytes);
         (void)fputs("\" class=\"state\"", out);
     }
     (void)fprintf(out, " fill=\"%s\" stroke=\"#333\"", fill);

@@ -299,3 +299,25 @@ bool drawing_is_state_name(const char *text, size_t bytes)
     }
     return bytes > 0;
 }
+
+void drawing_write_escaped(FILE *out, const char *text, size_t bytes)
+{
+    static const struct {
+        char from;
+        const char *to;
+    } escapes[] = {
+        {'&', "&amp;"},  {'<', "&lt;"},    {'>', "&gt;"},
+        {'"', "&quot;"}, {'\'', "&#x27;"}, {'\n', "&#xa;"}, /* a plain one becomes a blank */
+    };
+    for (size_t i = 0; i < bytes; i++) {
+        const char *to = NULL;
+        for (size_t k = 0; k < COUNT(escapes); k++) {
+            to = text[i] == escapes[k].from ? escapes[k].to : to;
+        }
+        if (to) {
+            (void)fputs(to, out);
+        } else {
+            (void)fputc(text[i], out);
+        }
+    }
+}

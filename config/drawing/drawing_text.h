@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "config/drawing/drawing_memory.h"
 
@@ -22,5 +23,8 @@ const char *drawing_strip(const char *text, size_t *bytes);
 
 /* State names consist of letters of any script, digits and _; inside also . and -. */
 bool drawing_is_state_name(const char *text, size_t bytes);
+
+/* Write text[bytes] as XML, within quotes, too. */
+void drawing_write_escaped(FILE *out, const char *text, size_t bytes);
 
 #endif

@@ -1,11 +1,12 @@
 /* config/drawing/drawing_write.c - writes machines as a draw.io file: states in a ring, bubbles
  * and hexagons placed so that they touch only their own state. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "base/numbers/number.h"
 #include "config/drawing/drawing.h"
+#include "config/drawing/drawing_text.h"
 
 enum {
     STATE_WIDTH = 110,
@@ -37,24 +38,6 @@ struct writer {
 
 /* ---- XML ---- */
 
-/* Line ends are written as numbers, because XML turns plain ones into blanks. */
-static void write_escaped(FILE *out, const char *text)
-{
-    for (const char *c = text; *c; c++) {
-        const char *to = *c == '&'    ? "&amp;"
-                         : *c == '<'  ? "&lt;"
-                         : *c == '>'  ? "&gt;"
-                         : *c == '"'  ? "&quot;"
-                         : *c == '\n' ? "&#xa;"
-                                      : NULL;
-        if (to) {
-            (void)fputs(to, out);
-        } else {
-            (void)fputc(*c, out);
-        }
-    }
-}
-
 struct box {
     double x, y, width, height;
 };
@@ -63,7 +46,7 @@ static void write_shape(FILE *out, const char *id, const char *text, const char 
                         struct box b)
 {
     (void)fprintf(out, "    <mxCell id=\"%s\" value=\"", id);
-    write_escaped(out, text);
+    drawing_write_escaped(out, text, strlen(text));
     (void)fprintf(out,
                   "\" style=\"%s\" vertex=\"1\" parent=\"1\"><mxGeometry x=\"%.0f\" y=\"%.0f\" "
                   "width=\"%.0f\" height=\"%.0f\" as=\"geometry\"/></mxCell>\n",
@@ -76,7 +59,7 @@ static void write_edge(FILE *out, const char *id, const char *text, const char *
                        size_t count)
 {
     (void)fprintf(out, "    <mxCell id=\"%s\" value=\"", id);
-    write_escaped(out, text);
+    drawing_write_escaped(out, text, strlen(text));
     (void)fprintf(out,
                   "\" style=\"endArrow=classic;curved=1;%s\" edge=\"1\" parent=\"1\" "
                   "source=\"%s\" target=\"%s\"><mxGeometry relative=\"1\" as=\"geometry\">",
@@ -123,23 +106,10 @@ static void add_assignments(struct text *t, const struct machine *m, struct mach
     }
 }
 
-/* Writes the fewest digits that read back to the value. */
-static void add_value(struct text *t, bool truth, double value)
-{
-    char number[64];
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(number, sizeof number, "%.*g", digits, value);
-        const double back = strtod(number, NULL);
-        if (!(back < value) && !(back > value)) {
-            break;
-        }
-    }
-    add_text(t, !truth ? number : value > 0.0 ? "true" : "false");
-}
-
 static void add_ports(struct text *t, const struct machine *m, const char *key,
                       const struct machine_port *ports, size_t count)
 {
+    char number[NUMBER_SHORTEST_MAX];
     for (size_t i = 0; i < count; i++) {
         const struct machine_port *p = &ports[i];
         const bool truth = machine_type(m, p->name) == EXPRESSION_TRUTH;
@@ -150,7 +120,9 @@ static void add_ports(struct text *t, const struct machine *m, const char *key,
         add_text(t, truth ? " (truth)" : " (number)");
         if (constant || p->has_otherwise) {
             add_text(t, " = ");
-            add_value(t, truth, constant ? m->draft.pool.names[p->name].value : p->otherwise);
+            const double value = constant ? m->draft.pool.names[p->name].value : p->otherwise;
+            number_write_shortest(value, number);
+            add_text(t, !truth ? number : value > 0.0 ? "true" : "false");
         }
     }
 }
@@ -369,9 +341,9 @@ static void write_machine(struct writer *w)
 {
     const char *name = w->m->draft.name;
     (void)fputs("  <diagram id=\"", w->out);
-    write_escaped(w->out, name);
+    drawing_write_escaped(w->out, name, strlen(name));
     (void)fputs("\" name=\"", w->out);
-    write_escaped(w->out, name);
+    drawing_write_escaped(w->out, name, strlen(name));
     (void)fputs("\"><mxGraphModel dx=\"800\" dy=\"600\" grid=\"1\" gridSize=\"10\" "
                 "page=\"0\"><root>\n    <mxCell id=\"0\"/><mxCell id=\"1\" parent=\"0\"/>\n",
                 w->out);

@@ -86,13 +86,10 @@ static void begin_page(struct xml_reader *x, const char *name)
         stop_reading(x, STATUS_E_PARSE, FAULT_TOO_MANY, "more than 64 pages");
         return;
     }
-    struct drawing_sheet *more =
-        drawing_grow(x->m, x->sheets, x->sheet_count, sizeof *x->sheets);
-    if (!more) {
+    x->sheet = drawing_add(x->m, &x->sheets, &x->sheet_count, sizeof *x->sheets);
+    if (!x->sheet) {
         return;
     }
-    x->sheets = more;
-    x->sheet = &x->sheets[x->sheet_count++];
     (void)snprintf(numbered, sizeof numbered, "Page-%zu", x->sheet_count);
     *x->sheet = (struct drawing_sheet){.name = copy_text(x, name && *name ? name : numbered)};
     x->has_model = false;
@@ -119,16 +116,14 @@ static void begin_cell(struct xml_reader *x, const char **attributes)
                       "more than %d cells on a page", DRAWING_CELLS_MAX);
         return;
     }
-    struct drawing_cell *more =
-        drawing_grow(x->m, sheet->cells, sheet->count, sizeof *sheet->cells);
-    if (!more) {
+    struct drawing_cell *cell =
+        drawing_add(x->m, &sheet->cells, &sheet->count, sizeof *sheet->cells);
+    if (!cell) {
         return;
     }
-    sheet->cells = more;
     const char *id = x->id ? x->id : copy_text(x, find_attribute(attributes, "id"));
     const char *value = x->label ? x->label : find_attribute(attributes, "value");
     const char *style = copy_text(x, find_attribute(attributes, "style"));
-    struct drawing_cell *cell = &sheet->cells[sheet->count++];
     *cell = (struct drawing_cell){
         .id = id ? id : "",
         .style = style ? style : "",
@@ -190,10 +185,9 @@ static void add_point(struct xml_reader *x, const char **attributes, bool listed
                                     read_pixels(x, attributes, "y")};
     if (listed) {
         struct drawing_point *more =
-            drawing_grow(x->m, cell->points, cell->point_count, sizeof p);
+            drawing_add(x->m, &cell->points, &cell->point_count, sizeof p);
         if (more) {
-            cell->points = more;
-            cell->points[cell->point_count++] = p;
+            *more = p;
         }
     } else if (has_value(attributes, "as", "sourcePoint")) {
         cell->tail = p;
@@ -362,13 +356,12 @@ static void add_characters(void *user, const char *text, int bytes)
         if (isspace((unsigned char)text[i])) {
             continue;
         }
-        char *more = drawing_grow(x->m, x->packed, x->packed_bytes, 1);
+        char *more = drawing_add(x->m, &x->packed, &x->packed_bytes, 1);
         if (!more) {
             stop_reading(x, STATUS_E_NOMEM, FAULT_NO_MEMORY, "not enough memory to read it");
             return;
         }
-        x->packed = more;
-        x->packed[x->packed_bytes++] = text[i];
+        *more = text[i];
     }
 }
 

@@ -1,9 +1,9 @@
 /* config/machine/machine_print.c - prints a machine as YAML text that reads back to the same
  * machine. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/number.h"
 #include "config/machine/machine_file.h"
 #include "config/options/option.h"
 
@@ -65,18 +65,12 @@ static void print_text(const char *key, const char *text, size_t before, size_t 
 /* Prints the shortest text that reads back, and never a whole number: 5.0, 0.1, 1.0e-05. */
 static void print_number(double number, FILE *out)
 {
-    char text[40];
+    char text[NUMBER_SHORTEST_MAX];
     if (fabs(number) < 1e16 && !(floor(number) < number)) {
         (void)fprintf(out, "%.1f\n", number);
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, number);
-        const double back = strtod(text, NULL);
-        if (!(back < number || back > number)) {
-            break;
-        }
-    }
+    number_write_shortest(number, text);
     const int stem = (int)strcspn(text, "e");
     (void)fprintf(out, "%.*s%s%s\n", stem, text, strchr(text, '.') ? "" : ".0", text + stem);
 }

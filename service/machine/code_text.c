@@ -2,8 +2,9 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/numbers/number.h"
 
 static const char *const operators[EXPRESSION_KIND_COUNT] = {
     [EXPRESSION_EQUAL] = " == ",         [EXPRESSION_LESS] = " < ",
@@ -15,18 +16,12 @@ static const char *const operators[EXPRESSION_KIND_COUNT] = {
 
 void code_number(FILE *out, const struct code_style *style, double number)
 {
-    char text[64];
+    char text[NUMBER_SHORTEST_MAX];
     if (isinf(number)) {
         (void)fprintf(out, number > 0.0 ? "%s" : "(-%s)", style->infinity);
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, number);
-        const double back = strtod(text, NULL);
-        if (!(back < number || back > number)) {
-            break;
-        }
-    }
+    number_write_shortest(number, text);
     const char *whole = strpbrk(text, ".e") ? "" : ".0";
     (void)fprintf(out, signbit(number) ? "(%s%s)" : "%s%s", text, whole);
 }
