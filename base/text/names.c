@@ -24,6 +24,14 @@ void names_append(char *list, size_t size, const char *name)
     (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
+void names_list(const struct names *names, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t k = 0; k < names->count; k++) {
+        names_append(list, size, names_text(names, k));
+    }
+}
+
 void names_append_new(char *list, size_t size, const char *name)
 {
     const size_t n = strlen(name);

@@ -53,4 +53,7 @@ void names_append(char *list, size_t size, const char *name);
 /* Does the same, unless the list has the name already or no room for all of it. */
 void names_append_new(char *list, size_t size, const char *name);
 
+/* Writes all names of a table as such a list. */
+void names_list(const struct names *names, char *list, size_t size);
+
 #endif

@@ -185,12 +185,10 @@ static bool has_head(const struct drawing_cell *arrow, const char *key, bool oth
 static bool is_joint(const struct drawing_page *page, const struct drawing_cell *line)
 {
     if (!line->from || !line->to) {
-        drawing_blame(page, "N-LINE", line, "a line without a head, read as a remark");
-        return false;
+        return drawing_blame(page, "N-LINE", line, "a line without a head, read as a remark");
     }
     if (!is_stacker(line->from) && !is_stacker(line->to)) {
-        drawing_blame(page, "E-NO-HEAD", line, "has no head: which way does it go?");
-        return false;
+        return drawing_blame(page, "E-NO-HEAD", line, "has no head: which way does it go?");
     }
     return true;
 }
@@ -204,9 +202,9 @@ static bool is_arrow(const struct drawing_page *page, struct drawing_cell *edge)
         return false; /* a remark's leader, decoration */
     }
     if (head && tail) {
-        drawing_blame(page, "E-TWO-HEADS", edge,
-                      "has a head at both ends: draw two arrows, each with its own label");
-        return false;
+        return drawing_blame(
+            page, "E-TWO-HEADS", edge,
+            "has a head at both ends: draw two arrows, each with its own label");
     }
     if (!head && !tail) {
         return is_joint(page, edge);

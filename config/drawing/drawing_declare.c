@@ -42,9 +42,8 @@ static bool read_value(struct drawing_page *page, struct drawing_cell *note,
         st = expression_check(pool, root, *truth ? EXPRESSION_TRUTH : EXPRESSION_NUMBER, &err);
     }
     if (st != STATUS_OK) {
-        drawing_blame(page, "E-EXPR", note, "'%.*s', character %u: %s", (int)words.bytes,
-                      words.text, err.column, err.text);
-        return false;
+        return drawing_blame(page, "E-EXPR", note, "'%.*s', character %u: %s", (int)words.bytes,
+                             words.text, err.column, err.text);
     }
     *value = compute_node(pool, root);
     return true;

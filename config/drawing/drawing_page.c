@@ -52,7 +52,7 @@ struct machine_place drawing_place(struct drawing_page *page, struct drawing_cel
     return (struct machine_place){.words = cell->place};
 }
 
-void drawing_blame(const struct drawing_page *page, const char *code,
+bool drawing_blame(const struct drawing_page *page, const char *code,
                    const struct drawing_cell *cell, const char *format, ...)
 {
     char text[MACHINE_DIAGNOSTIC_MAX];
@@ -62,6 +62,7 @@ void drawing_blame(const struct drawing_page *page, const char *code,
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     machine_diagnostics_add(&page->draft->diagnostics, code, place, "%s", text);
+    return false;
 }
 
 bool drawing_spend(struct drawing_page *page, size_t count)

@@ -70,7 +70,8 @@ const char *drawing_words(const struct drawing_page *page, const struct drawing_
 /* The same as a place that lives as long as the draft. */
 struct machine_place drawing_place(struct drawing_page *page, struct drawing_cell *cell);
 
-void drawing_blame(const struct drawing_page *page, const char *code,
+/* Returns false, for steps that return whether they could read. */
+bool drawing_blame(const struct drawing_page *page, const char *code,
                    const struct drawing_cell *cell, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Spend `count` comparisons of the budget. False: it is used up, which is reported, and reading

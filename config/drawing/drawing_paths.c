@@ -90,18 +90,17 @@ static bool find_end(struct drawing_page *page, const struct drawing_cell *arrow
     struct chain chain = {.count = 0};
     while (cell->role == ROLE_PUSH) {
         if (end->push_count == EFSM_PUSH_MAX) {
-            drawing_blame(page, "E-PUSH", cell, "more than %d states pushed by one arrow",
-                          EFSM_PUSH_MAX);
-            return false;
+            return drawing_blame(page, "E-PUSH", cell,
+                                 "more than %d states pushed by one arrow", EFSM_PUSH_MAX);
         }
         chain.seen[chain.count++] = cell;
         end->push[end->push_count++] = drawing_draft_name(page, cell);
         struct drawing_cell *next = find_next(&chain, cell, arrow);
         if (!next) {
-            drawing_blame(page, "E-PUSH", cell,
-                          "a pushed state that no state follows: bubbles touch each other and "
-                          "the last one touches (or points to) the next state");
-            return false;
+            return drawing_blame(
+                page, "E-PUSH", cell,
+                "a pushed state that no state follows: bubbles touch each other and "
+                "the last one touches (or points to) the next state");
         }
         cell = next;
     }
@@ -109,12 +108,12 @@ static bool find_end(struct drawing_page *page, const struct drawing_cell *arrow
         return false; /* its name is reported */
     }
     if (cell->role != ROLE_STATE && cell->role != ROLE_FINAL && cell->role != ROLE_HEXAGON) {
-        drawing_blame(page, "E-TARGET", arrow,
-                      "leads to '%s', a %s: a state, a decision, a box with assignments, a "
-                      "bubble or a hexagon is wanted",
-                      drawing_shown(page, cell->text, 0),
-                      names_text(&drawing_role_names, (size_t)cell->role));
-        return false;
+        return drawing_blame(
+            page, "E-TARGET", arrow,
+            "leads to '%s', a %s: a state, a decision, a box with assignments, a "
+            "bubble or a hexagon is wanted",
+            drawing_shown(page, cell->text, 0),
+            names_text(&drawing_role_names, (size_t)cell->role));
     }
     end->to = cell->role == ROLE_HEXAGON ? NULL
               : cell->role == ROLE_FINAL ? DRAWING_END_STATE
@@ -179,9 +178,8 @@ static bool may_follow(struct drawing_page *page, const struct drawing_cell *arr
         return false;
     }
     if (path->length > DRAWING_PATH_MAX) {
-        drawing_blame(page, "E-LOOP", arrow,
-                      "decisions in a circle: between two states a way must end");
-        return false;
+        return drawing_blame(page, "E-LOOP", arrow,
+                             "decisions in a circle: between two states a way must end");
     }
     if (page->walks == 0) {
         drawing_blame(page, "E-TOO-MANY", arrow, "more than %d ways between states",

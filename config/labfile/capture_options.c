@@ -11,18 +11,10 @@
 static const char *const numbers[] = {"lag_s", "abs_lag_s", "real_lap_s", "virtual_lap_s"};
 static const char VERDICT[] = "verdict.";
 
-static void append_name(char list[320], const char *name)
-{
-    const size_t used = strlen(list);
-    (void)snprintf(list + used, 320 - used, "%s%s", used > 0 ? ", " : "", name);
-}
-
 static enum status refuse_verdict(const char *text, struct err *err)
 {
-    char list[320] = "";
-    for (size_t i = 0; i < VERDICT_COUNT; i++) {
-        append_name(list, verdict_name((enum verdict)i));
-    }
+    char list[320];
+    names_list(&verdict_names, list, sizeof list);
     return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "capture.on",
                    "no verdict '%.20s'; there are %s", text + strlen(VERDICT), list);
 }
@@ -32,11 +24,10 @@ static enum status refuse_trigger(const char *text, struct err *err)
 {
     struct edit_guess guess = {0};
     char meant[EDIT_GUESS_MAX];
-    char list[320] = "";
+    char list[320];
+    names_list(&alarm_type_names, list, sizeof list);
     for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
-        const char *name = alarm_type_name((enum alarm_type)i);
-        edit_guess_try(&guess, text, name);
-        append_name(list, name);
+        edit_guess_try(&guess, text, alarm_type_name((enum alarm_type)i));
     }
     return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "capture.on",
                    "no '%.20s'%s; verdict.X, lag_s>X, %s", text, edit_guess_text(&guess, meant),

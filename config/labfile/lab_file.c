@@ -413,15 +413,9 @@ enum status lab_file_load(const char *path, struct lab_file *out, struct err_lis
 static void finish_teams(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;
-    const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
     struct team_file *teams = values;
     struct lab_file lab = {0};
-    bool is_lab = false;
-    for (uint32_t i = root->kind == TREE_MAP ? root->first : TREE_NONE; i != TREE_NONE;
-         i = r->tree->nodes[i].next) {
-        is_lab = is_lab || strcmp(tree_key(r->tree, i), "pairs") == 0;
-    }
-    if (!is_lab) {
+    if (tree_child(r->tree, TREE_ROOT, "pairs") == TREE_NONE) {
         option_file_read(&team_file, r, TREE_ROOT, "", teams);
         return;
     }

@@ -55,24 +55,17 @@ static char *read_bytes(struct machine_file *file, const char *path, size_t *byt
 {
     char reason[128];
     char message[256];
-    FILE *in = fopen(path, "re");
-    char *text = in ? malloc(MACHINE_FILE_BYTES_MAX + 1) : NULL;
-    *bytes = text ? fread(text, 1, MACHINE_FILE_BYTES_MAX + 1, in) : 0;
-    const bool failed = !text || ferror(in);
-    const int cause = errno;
-    if (in) {
-        (void)fclose(in);
-    }
-    if (failed || *bytes > MACHINE_FILE_BYTES_MAX) {
+    const char *tried = "";
+    char *text = text_file_read(path, MACHINE_FILE_BYTES_MAX, bytes, &tried);
+    if (!text || *bytes > MACHINE_FILE_BYTES_MAX) {
         /* GNU's strerror_r: the text need not be in the buffer. */
         (void)snprintf(message, sizeof message, "cannot read %.120s: %s", path,
-                       failed ? strerror_r(cause, reason, sizeof reason)
-                              : "it is larger than 8 MiB");
+                       text ? "it is larger than 8 MiB"
+                            : strerror_r(errno, reason, sizeof reason));
         add_file_diagnostic(file, "E-FILE", message);
         free(text);
         return NULL;
     }
-    text[*bytes] = '\0';
     return text;
 }
 

@@ -66,8 +66,8 @@ static const struct option_row arc_rows[] = {
 };
 #undef AT
 static const struct option_items arc_items = {
-    .shape = OPTION_LIST, .table = OPTION_TABLE(arc_rows), .required = "to", .bytes = sizeof(struct arc_values), .later = true,
-    .what = "arcs", .example = "[{to: A}]", .add = add_arc};
+    .shape = OPTION_LIST, .table = OPTION_TABLE(arc_rows), .required = "to", .bytes = sizeof(struct arc_values),
+    .later = true, .what = "arcs", .example = "[{to: A}]", .add = add_arc};
 
 static const struct option_row state_rows[] = {
     {"final", OPTION_BOOL, "", "false", OPTION_NO_RANGE, OPTION_AT(struct state_values, final), ""},

@@ -51,8 +51,8 @@ static const struct option_row row_rows[] = {
     {"fields", BY_HAND, "Where its members stand."},
 };
 static const struct option_items row_items = {
-    .shape = OPTION_LIST, .table = OPTION_TABLE(row_rows), .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct row_reading),
-    .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_row};
+    .shape = OPTION_LIST, .table = OPTION_TABLE(row_rows), .most = MAPPING_ROWS_MAX,
+    .bytes = sizeof(struct row_reading), .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_row};
 
 static const struct option_row table_rows[] = {
     {"mappings", OPTION_EACH(row_items), "Rows for what robots send."},
@@ -602,29 +602,32 @@ const char *mapping_table_lacks(const struct mapping *mapping, const char *pair,
 
 /* ---- files ---- */
 
+/* A table that stands in a file. */
+struct table_values {
+    struct mapping_table *table;
+    bool alone;
+};
+
 static void finish_file(const struct option_reading *reading, void *values)
 {
-    *(struct mapping_table **)values = mapping_table_read(reading->r, TREE_ROOT, "", false);
-}
-
-static void finish_file_alone(const struct option_reading *reading, void *values)
-{
-    *(struct mapping_table **)values = mapping_table_read(reading->r, TREE_ROOT, "", true);
+    struct table_values *v = values;
+    v->table = mapping_table_read(reading->r, TREE_ROOT, "", v->alone);
 }
 
 struct mapping_table *mapping_table_load(const char *path, bool alone, struct err_list *errors)
 {
-    const struct option_file file = {
+    static const struct option_file file = {
         .what = "a mapping",
         .empty = "the file is empty, the least is \"mappings: [{topic: …, event: …}]\"",
-        .bytes = sizeof(struct mapping_table *),
-        .out_bytes = sizeof(struct mapping_table *),
-        .finish = alone ? finish_file_alone : finish_file,
+        .bytes = sizeof(struct table_values),
+        .out_bytes = sizeof(struct table_values),
+        .finish = finish_file,
     };
-    struct mapping_table *table = NULL;
-    if (option_file_load(&file, path, &table, errors) != STATUS_OK) {
+    struct table_values values = {.alone = alone};
+    if (option_file_load(&file, path, &values, errors) != STATUS_OK) {
         return NULL;
     }
+    struct mapping_table *table = values.table;
     struct mapping_build b = {NULL, &table->memory, false, table, NULL, NULL};
     table->file = mapping_copy_text(&b, path);
     table->alone = alone;

@@ -48,8 +48,8 @@ static const struct option_row send_rows[] = {
     {"fields", BY_HAND, "Units, scales, maps and digits of its values."},
 };
 const struct option_items mapping_send_items = {
-    .shape = OPTION_LIST, .table = OPTION_TABLE(send_rows), .most = MAPPING_ROWS_MAX, .bytes = sizeof(struct send_reading),
-    .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_send};
+    .shape = OPTION_LIST, .table = OPTION_TABLE(send_rows), .most = MAPPING_ROWS_MAX,
+    .bytes = sizeof(struct send_reading), .fault = FAULT_LIST_EXPECTED, .what = "rows", .add = add_send};
 /* clang-format on */
 
 /* ---- parts ---- */

@@ -58,15 +58,6 @@ void mapping_table_free(struct mapping_table *list)
 
 /* ---- names ---- */
 
-/* Format the names of a table as "one, two". */
-static void list_names(const struct names *names, char *out, size_t size)
-{
-    out[0] = '\0';
-    for (size_t k = 0; k < names->count; k++) {
-        names_append(out, size, names_text(names, k));
-    }
-}
-
 bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *shown,
                         const struct mapping_word **words, size_t *count)
 {
@@ -300,7 +291,7 @@ static bool check_word(struct mapping_build *b, uint32_t node, const char *shown
     }
     if (member->type == MAPPING_NAME &&
         names_value(member->names, word) == member->names->count) {
-        list_names(member->names, names, sizeof names);
+        names_list(member->names, names, sizeof names);
         return option_fault(b->r, node, FAULT_UNKNOWN_VALUE,
                             "%s: one of %s was expected, not '%.40s'", shown, names, word);
     }

@@ -249,8 +249,8 @@ static void add_derived(const struct option_reading *item, void *value, void *ow
 
 /* clang-format off */
 const struct option_items model_derived_items = {
-    .shape = OPTION_LIST, .table = OPTION_TABLE(derived_rows), .required = "value", .least = 1, .most = MODEL_DERIVED_MAX,
-    .bytes = sizeof(struct model_file_texts), .later = true, .what = "quantities",
+    .shape = OPTION_LIST, .table = OPTION_TABLE(derived_rows), .required = "value", .least = 1,
+    .most = MODEL_DERIVED_MAX, .bytes = sizeof(struct model_file_texts), .later = true, .what = "quantities",
     .example = "[{name: x, value: J/f}]", .add = add_derived};
 /* clang-format on */
 

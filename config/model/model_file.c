@@ -433,7 +433,7 @@ static void finish_model(const struct option_reading *reading, void *values)
     }
 }
 
-static const struct option_file model_option_file = {
+const struct option_file model_file = {
     .what = "a model",
     .empty =
         "the file is empty, a model has at least model, velocities, efforts, parameters and "
@@ -445,17 +445,6 @@ static const struct option_file model_option_file = {
     .finish = finish_model,
 };
 
-enum status model_file_parse(const char *text, size_t bytes, const char *name,
-                             struct model_file **out, struct err_list *errors)
-{
-    return option_file_parse(&model_option_file, text, bytes, name, out, errors);
-}
-
-enum status model_file_load(const char *path, struct model_file **out, struct err_list *errors)
-{
-    return option_file_load(&model_option_file, path, out, errors);
-}
-
 void model_file_free(struct model_file *file)
 {
     free(file);
@@ -465,7 +454,7 @@ enum status model_file_register(const char *path, const struct model_row **row,
                                 struct err_list *errors)
 {
     struct model_file *file = NULL;
-    enum status st = model_file_load(path, &file, errors);
+    enum status st = option_file_load(&model_file, path, &file, errors);
     if (st != STATUS_OK) {
         return st;
     }

@@ -56,13 +56,9 @@ struct model_file {
     struct expression_pool pool;
 };
 
-/* Read and check a file. *out, to be freed with model_file_free(), is written on STATUS_OK
- * only. STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM, each with at least one fault in *errors.
- */
-MUST_USE enum status model_file_load(const char *path, struct model_file **out,
-                                     struct err_list *errors);
-MUST_USE enum status model_file_parse(const char *text, size_t bytes, const char *name,
-                                      struct model_file **out, struct err_list *errors);
+/* Describes a file with a model; it fills a struct model_file *, to be freed with
+ * model_file_free(). */
+extern const struct option_file model_file;
 
 /* NULL is allowed. Registered models must not be freed. */
 void model_file_free(struct model_file *file);

@@ -201,60 +201,32 @@ bool option_is_name(enum option_names names, const char *name)
             (names == OPTION_DOTTED_ID || !strchr(name, '.')));
 }
 
-/* Checks the length of a text, whose least is the row's. */
-static bool check_length(const struct option_row *row, const char *text, size_t most,
-                         struct err *why)
-{
-    const size_t n = strlen(text);
-    if (n > most) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
-                      "%zu bytes are too long, at most %zu", n, most);
-        return false;
-    }
-    if ((double)n < row->min) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_MISSING_VALUE, "",
-                      "the text must not be empty");
-        return false;
-    }
-    return true;
-}
-
-static bool parse_word(const struct option_row *row, const char *text, void *values,
-                       struct err *why)
-{
-    if (!check_length(row, text, row->size - 1, why)) {
-        return false;
-    }
-    (void)snprintf(member_at(row, values), row->size, "%s", text);
-    return true;
-}
-
-static bool parse_name(const struct option_row *row, const char *text, void *values,
-                       struct err *why)
-{
-    if (!option_is_name(OPTION_DOTTED_ID, text)) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "",
-                      "'%.40s': a name has 1 to 31 letters, digits, '_', '-' or '.'", text);
-        return false;
-    }
-    return parse_word(row, text, values, why);
-}
-
+/* Parses a text, a word or a name; the row's min and max are lengths. */
 static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
                        struct err *why)
 {
-    const size_t most = row->max > 0.0 ? (size_t)row->max : row->size - 1;
-    if (plain && option_is_no_text(text)) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_TEXT_EXPECTED, "",
-                      "a text is required: quote it: \"%.40s\"", text);
-        return false;
+    const bool limited = row->type == OPTION_TEXT && row->max > 0.0;
+    const size_t most = limited ? (size_t)row->max : row->size - 1;
+    const size_t n = strlen(text);
+    if (row->type == OPTION_NAME && !option_is_name(OPTION_DOTTED_ID, text)) {
+        return err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "",
+                       "'%.40s': a name has 1 to 31 letters, digits, '_', '-' or '.'",
+                       text) == STATUS_OK;
     }
-    if (!check_length(row, text, most, why)) {
-        return false;
+    if (row->type == OPTION_TEXT && plain && option_is_no_text(text)) {
+        return err_set(why, STATUS_E_RANGE, FAULT_TEXT_EXPECTED, "",
+                       "a text is required: quote it: \"%.40s\"", text) == STATUS_OK;
     }
-    char *at = member_at(row, values);
-    memset(at, 0, row->size);
-    (void)snprintf(at, row->size, "%s", text);
+    if (n > most) {
+        return err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
+                       "%zu bytes are too long, at most %zu", n, most) == STATUS_OK;
+    }
+    if ((double)n < row->min) {
+        return err_set(why, STATUS_E_RANGE, FAULT_MISSING_VALUE, "",
+                       "the text must not be empty") == STATUS_OK;
+    }
+    memset(member_at(row, values), 0, row->size);
+    memcpy(member_at(row, values), text, n);
     return true;
 }
 
@@ -263,9 +235,8 @@ static bool parse_bool(const struct option_row *row, const char *text, bool plai
 {
     const bool value = strcmp(text, "true") == 0;
     if (!plain || (!value && strcmp(text, "false") != 0)) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_BOOLEAN_EXPECTED, "",
-                      "'%.40s' is neither true nor false", text);
-        return false;
+        return err_set(why, STATUS_E_RANGE, FAULT_BOOLEAN_EXPECTED, "",
+                       "'%.40s' is neither true nor false", text) == STATUS_OK;
     }
     store_int(row, values, value);
     return true;
@@ -275,9 +246,8 @@ static bool out_of_range(const struct option_row *row, const char *text, struct 
 {
     char range[OPTION_WHY_MAX / 2];
     option_describe(row, range, sizeof range);
-    (void)err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
-                  "%.40s is out of range, %s is allowed", text, range);
-    return false;
+    return err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
+                   "%.40s is out of range, %s is allowed", text, range) == STATUS_OK;
 }
 
 static bool parse_number(const struct option_row *row, const char *text, bool plain,
@@ -294,13 +264,12 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
     if (fault != NUMBER_FINE) {
         char explained[OPTION_WHY_MAX / 2];
         const enum fault kind = number_explain(fault, text, explained, sizeof explained);
-        (void)err_set(why, STATUS_E_RANGE, kind, "", "'%.40s': %s", text, explained);
-        return false;
+        return err_set(why, STATUS_E_RANGE, kind, "", "'%.40s': %s", text, explained) ==
+               STATUS_OK;
     }
     if (!plain) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_NOT_A_NUMBER, "",
-                      "a number is wanted, not a text; remove the quotes");
-        return false;
+        return err_set(why, STATUS_E_RANGE, FAULT_NOT_A_NUMBER, "",
+                       "a number is wanted, not a text; remove the quotes") == STATUS_OK;
     }
     const double value = row->type == OPTION_INTEGER ? (double)whole : real;
     if (!(value >= row->min && value <= row->max)) {
@@ -309,9 +278,8 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
     if (row->type == OPTION_TIME) {
         whole = lab_us(real);
         if (whole == 0 && real > 0.0) {
-            (void)err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
-                          "%.40s is less than a microsecond", text);
-            return false;
+            return err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
+                           "%.40s is less than a microsecond", text) == STATUS_OK;
         }
     }
     if (row->type == OPTION_REAL) {
@@ -334,9 +302,8 @@ static bool parse_choice(const struct option_row *row, const char *text, void *v
     }
     char choices[OPTION_WHY_MAX / 2];
     describe_choices(row, choices, sizeof choices);
-    (void)err_set(why, STATUS_E_RANGE, FAULT_UNKNOWN_VALUE, "",
-                  "'%.40s' is not known, %s is allowed", text, choices);
-    return false;
+    return err_set(why, STATUS_E_RANGE, FAULT_UNKNOWN_VALUE, "",
+                   "'%.40s' is not known, %s is allowed", text, choices) == STATUS_OK;
 }
 
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
@@ -344,11 +311,9 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
 {
     switch (row->type) {
     case OPTION_TEXT:
-        return parse_text(row, text, plain, values, why);
     case OPTION_WORD:
-        return parse_word(row, text, values, why);
     case OPTION_NAME:
-        return parse_name(row, text, values, why);
+        return parse_text(row, text, plain, values, why);
     case OPTION_BOOL:
         return parse_bool(row, text, plain, values, why);
     case OPTION_INTEGER:
@@ -377,9 +342,8 @@ bool option_parse_named(const struct option_row *row, const char *name, const ch
                                       .size = sizeof one.value};
     const size_t most = numbers_max(row);
     if (name[0] == '\0' || strlen(name) >= sizeof one.name) {
-        (void)err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "", "a name has 1 to %zu bytes",
-                      sizeof one.name - 1);
-        return false;
+        return err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "", "a name has 1 to %zu bytes",
+                       sizeof one.name - 1) == STATUS_OK;
     }
     if (!parse_number(&number, text, plain, &one.value, why)) {
         return false;
@@ -391,9 +355,8 @@ bool option_parse_named(const struct option_row *row, const char *name, const ch
     }
     if (at == most || strcmp(list[at].name, name) != 0) {
         if (list[most - 1].name[0]) {
-            (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_MANY, "",
-                          "at most %zu names are allowed", most);
-            return false;
+            return err_set(why, STATUS_E_RANGE, FAULT_TOO_MANY, "",
+                           "at most %zu names are allowed", most) == STATUS_OK;
         }
         memmove(&list[at + 1], &list[at], (most - 1 - at) * sizeof list[at]);
     }

@@ -645,54 +645,48 @@ enum status option_file_parse(const struct option_file *file, const char *text, 
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static enum status io_fault(const char *path, const char *what, const char *tried,
-                            struct err_list *errors)
+char *text_file_read(const char *path, size_t most, size_t *bytes, const char **tried)
 {
-    char reason[128];
-    /* GNU's strerror_r: the text need not be in the buffer. */
-    const char *text = strerror_r(errno, reason, sizeof reason);
-    return err_list_add(errors, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, 0, 0,
-                        "cannot %s: %s; the path of %s is wanted", tried, text, what);
-}
-
-static enum status read_text(const char *path, const char *what, char **text, size_t *bytes,
-                             struct err_list *errors)
-{
-    *text = NULL;
     FILE *file = fopen(path, "re");
+    *tried = file ? "read" : "open";
     if (!file) {
-        return io_fault(path, what, "open", errors);
+        return NULL;
     }
-    enum status status = STATUS_OK;
-    char *buffer = malloc(TREE_BYTES_MAX + 1);
-    if (!buffer) {
-        status = err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, path, 0, 0,
-                              "not enough memory to read it");
-    } else {
-        *bytes = fread(buffer, 1, TREE_BYTES_MAX + 1, file);
-        status = ferror(file) ? io_fault(path, what, "read", errors) : STATUS_OK;
-    }
+    char *text = malloc(most + 2);
+    *bytes = text ? fread(text, 1, most + 1, file) : 0;
+    const bool failed = ferror(file) != 0;
+    const int error = errno;
     (void)fclose(file);
-    if (status == STATUS_OK) {
-        *text = buffer;
-    } else {
-        free(buffer);
+    errno = error;
+    if (!text || failed) {
+        free(text);
+        return NULL;
     }
-    return status;
+    text[*bytes] = '\0';
+    return text;
 }
 
 enum status option_file_load(const struct option_file *file, const char *path, void *out,
                              struct err_list *errors)
 {
     size_t bytes = 0;
-    char *text = NULL;
-    enum status status = read_text(path, file->what, &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        if (file->translate) {
-            file->translate(text, bytes);
-        }
-        status = option_file_parse(file, text, bytes, path, out, errors);
+    char reason[128];
+    const char *tried = "";
+    char *text = text_file_read(path, TREE_BYTES_MAX, &bytes, &tried);
+    if (!text && errno == ENOMEM) {
+        return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, path, 0, 0,
+                            "not enough memory to read it");
     }
+    if (!text) {
+        /* GNU's strerror_r: the text need not be in the buffer. */
+        return err_list_add(errors, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, 0, 0,
+                            "cannot %s: %s; the path of %s is wanted", tried,
+                            strerror_r(errno, reason, sizeof reason), file->what);
+    }
+    if (file->translate) {
+        file->translate(text, bytes);
+    }
+    const enum status status = option_file_parse(file, text, bytes, path, out, errors);
     free(text);
     return status;
 }

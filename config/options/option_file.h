@@ -112,6 +112,10 @@ bool option_is_empty(const struct tree *tree, uint32_t node);
 /* The node of a key's value; TREE_NONE when the key was absent. */
 uint32_t option_node(const struct option_reading *reading, const char *path);
 
+/* Read a file of at most `most` bytes; one more are read of a larger one. The text[*bytes] is
+ * terminated and to be freed. NULL, with errno and what was *tried: "open" or "read". */
+char *text_file_read(const char *path, size_t most, size_t *bytes, const char **tried);
+
 /* Read the first line of a file without its end; "" when there is none. False, with errno, when
  * the file cannot be opened. */
 bool text_file_first_line(const char *path, char *line, size_t size);

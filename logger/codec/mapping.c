@@ -391,10 +391,8 @@ static bool read_field(struct reading *r, const struct mapping_field *f, struct 
 
 static bool refuse_name(struct reading *r, const struct mapping_field *f, const char *text)
 {
-    char expected[96] = "";
-    for (size_t k = 0; k < f->member->names->count; k++) {
-        names_append(expected, sizeof expected, names_text(f->member->names, k));
-    }
+    char expected[96];
+    names_list(f->member->names, expected, sizeof expected);
     return refuse_value(r, FAULT_UNKNOWN_VALUE,
                         "%s: one of %s was expected, not '%.32s' (map: turns words into them)",
                         f->name, expected, text);

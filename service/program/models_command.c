@@ -346,7 +346,7 @@ static int choose_model(const char *word, struct choice *choice)
         }
         return choice->row ? EXIT_FINE : EXIT_USAGE;
     }
-    if (model_file_load(word, &choice->file, &errors) != STATUS_OK) {
+    if (option_file_load(&model_file, word, &choice->file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }

@@ -115,7 +115,7 @@ static double time_reading(const char *path)
         struct model_file *file = NULL;
         struct err_list errors = {0};
         const double begun_s = bench_cpu_s();
-        if (model_file_load(path, &file, &errors) != STATUS_OK) {
+        if (option_file_load(&model_file, path, &file, &errors) != STATUS_OK) {
             bench_fail(errors.items[0].text);
         }
         batch[i] = (bench_cpu_s() - begun_s) * 1e3;

@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct model_file *file = NULL;
     struct err_list errors = {0};
-    if (model_file_parse((const char *)data, size, "fuzz", &file, &errors) != STATUS_OK) {
+    if (option_file_parse(&model_file, (const char *)data, size, "fuzz", &file, &errors) !=
+        STATUS_OK) {
         assert(!file && errors.count > 0);
         for (size_t i = 0; i < errors.count; i++) {
             assert(errors.items[i].text[0] != '\0');

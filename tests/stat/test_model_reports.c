@@ -238,8 +238,9 @@ static void test_worlds(void)
         char *text = write_climb(i, rows[i].thrust, &bytes);
         const int n = snprintf(yaml, sizeof yaml, "model: %s\n%s%s", rows[i].name, head,
                                rows[i].rest ? rows[i].rest : rows[0].rest);
-        CU_ASSERT_EQUAL_FATAL(model_file_parse(yaml, (size_t)n, "world", &file, &errors),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            option_file_parse(&model_file, yaml, (size_t)n, "world", &file, &errors),
+            STATUS_OK);
         for (size_t m = 0; m < COUNT(methods); m++) {
             char row[64];
             (void)snprintf(row, sizeof row, "%s by %s", rows[i].row, methods[m]);

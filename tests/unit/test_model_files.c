@@ -13,7 +13,7 @@ static struct model_file *load_file(const char *name)
     struct err_list errors = {0};
     char path[256];
     (void)snprintf(path, sizeof path, "%s/config/models/%s.yaml", TANDEM_SOURCE_DIR, name);
-    if (model_file_load(path, &file, &errors) != STATUS_OK) {
+    if (option_file_load(&model_file, path, &file, &errors) != STATUS_OK) {
         err_list_print(&errors, stdout);
         CU_FAIL_FATAL("no model");
     }
@@ -220,7 +220,8 @@ static void test_refusals(void)
         struct err_list errors = {0};
         bool reported = false;
         const int n = snprintf(text, sizeof text, "%s%s", rows[i].before, rows[i].text);
-        const enum status st = model_file_parse(text, (size_t)n, "model.yaml", &file, &errors);
+        const enum status st =
+            option_file_parse(&model_file, text, (size_t)n, "model.yaml", &file, &errors);
         CHECK(rows[i].code, st == STATUS_E_PARSE && !file);
         for (size_t k = 0; k < errors.count; k++) {
             reported = reported || strcmp(fault_name(errors.items[k].fault), rows[i].code) == 0;
@@ -244,8 +245,10 @@ static void test_places(void)
                                "- b*w' + x = M\n";
     struct model_file *file = NULL;
     struct err_list errors = {0};
-    CHECK_INT("faults", model_file_parse(text, sizeof text - 1, "model.yaml", &file, &errors),
-              STATUS_E_PARSE);
+    CHECK_INT(
+        "faults",
+        option_file_parse(&model_file, text, sizeof text - 1, "model.yaml", &file, &errors),
+        STATUS_E_PARSE);
     CHECK_INT("faults", errors.count, 3);
     CHECK_INT("sign", errors.items[0].line, 4);
     CHECK_INT("sign", errors.items[0].column, 24);
@@ -275,10 +278,10 @@ static void test_keys(void)
         const char *begin = rows[i].begin;
         struct model_file *file = NULL;
         struct err_list errors = {0};
-        CHECK_INT(
-            begin,
-            model_file_parse(rows[i].text, strlen(rows[i].text), "m.yaml", &file, &errors),
-            STATUS_E_PARSE);
+        CHECK_INT(begin,
+                  option_file_parse(&model_file, rows[i].text, strlen(rows[i].text), "m.yaml",
+                                    &file, &errors),
+                  STATUS_E_PARSE);
         CHECK_INT(begin, errors.count, 1);
         CHECK(begin, strncmp(errors.items[0].text, begin, strlen(begin)) == 0);
     }
@@ -302,8 +305,9 @@ static void test_coupled(void)
     struct model_file *file = NULL;
     struct err_list errors = {0};
     struct random_source random = random_stream(5, 0);
-    CU_ASSERT_EQUAL_FATAL(model_file_parse(cart, sizeof cart - 1, "cart", &file, &errors),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        option_file_parse(&model_file, cart, sizeof cart - 1, "cart", &file, &errors),
+        STATUS_OK);
     const struct model *model = file->row.model;
     CHECK("pose", model->needs_pose && !model->rows_many);
     CHECK("inertia", model->varying_inertia);
@@ -339,8 +343,9 @@ static void test_by_speed(void)
                                "equations: [\"a*w' + b*w^2*w' + c*w + b = U\"]\n";
     struct model_file *file = NULL;
     struct err_list errors = {0};
-    CU_ASSERT_EQUAL_FATAL(model_file_parse(text, sizeof text - 1, "fan", &file, &errors),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        option_file_parse(&model_file, text, sizeof text - 1, "fan", &file, &errors),
+        STATUS_OK);
     const struct model *model = file->row.model;
     const double theta[] = {0.5, 0.2, 1.5};
     CHECK("inertia", model->varying_inertia && !model->needs_pose);
@@ -375,8 +380,9 @@ static void test_hash(void)
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct model_file *file = NULL;
         struct err_list errors = {0};
-        CU_ASSERT_EQUAL_FATAL(model_file_parse(texts[i], strlen(texts[i]), "m", &file, &errors),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            option_file_parse(&model_file, texts[i], strlen(texts[i]), "m", &file, &errors),
+            STATUS_OK);
         hash[i] = file->row.model->hash;
         model_file_free(file);
     }

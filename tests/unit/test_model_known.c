@@ -21,7 +21,8 @@ static struct model_file *parse_text(const char *text)
 {
     struct model_file *file = NULL;
     struct err_list errors = {0};
-    const enum status st = model_file_parse(text, strlen(text), "m", &file, &errors);
+    const enum status st =
+        option_file_parse(&model_file, text, strlen(text), "m", &file, &errors);
     if (st != STATUS_OK) {
         err_list_print(&errors, stdout);
     }
@@ -35,7 +36,7 @@ static struct model_file *load_model(const char *name)
     struct err_list errors = {0};
     char path[256];
     (void)snprintf(path, sizeof path, "%s/config/models/%s.yaml", TANDEM_SOURCE_DIR, name);
-    CU_ASSERT_EQUAL_FATAL(model_file_load(path, &file, &errors), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(option_file_load(&model_file, path, &file, &errors), STATUS_OK);
     return file;
 }
 
@@ -102,7 +103,8 @@ static void test_boat(void)
         "- k*arm*(abs(b)*b - abs(a)*a) = I*r' + e*r\n";
     struct err_list errors = {0};
     struct model_file *file = NULL;
-    CHECK_INT("loose", model_file_parse(boat, sizeof boat - 1, "boat", &file, &errors),
+    CHECK_INT("loose",
+              option_file_parse(&model_file, boat, sizeof boat - 1, "boat", &file, &errors),
               STATUS_E_PARSE);
     file = parse_text(fixed);
     const struct model *m = file->row.model;

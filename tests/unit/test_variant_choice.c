@@ -65,8 +65,9 @@ static void test_choice(void)
     };
     struct model_file *file = NULL;
     struct err_list errors = {0};
-    CU_ASSERT_EQUAL_FATAL(model_file_parse(drag, sizeof drag - 1, "drag", &file, &errors),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        option_file_parse(&model_file, drag, sizeof drag - 1, "drag", &file, &errors),
+        STATUS_OK);
     const struct variant_list list = {file->row.variant, file->row.variants,
                                       file->row.variant_count};
     CHECK_TEXT("name", list.name, "n");

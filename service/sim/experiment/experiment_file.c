@@ -664,18 +664,9 @@ const struct option_file joint_file = {.what = "an experiment",
 /* Reads the kind from the file itself. */
 static enum experiment_kind find_kind(const struct option_reader *r)
 {
-    const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
-    for (uint32_t at = root->kind == TREE_MAP ? root->first : TREE_NONE; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const bool is_kind = strcmp(tree_key(r->tree, at), "kind") == 0 &&
-                             r->tree->nodes[at].kind == TREE_SCALAR;
-        const size_t kind =
-            is_kind ? names_value(&experiment_kind_names, tree_text(r->tree, at)) : 0;
-        if (is_kind && kind < EXPERIMENT_KIND_COUNT) {
-            return (enum experiment_kind)kind;
-        }
-    }
-    return EXPERIMENT_FOLLOW;
+    const char *text = tree_scalar(r->tree, tree_child(r->tree, TREE_ROOT, "kind"));
+    const size_t kind = names_value(&experiment_kind_names, text);
+    return kind < EXPERIMENT_KIND_COUNT ? (enum experiment_kind)kind : EXPERIMENT_FOLLOW;
 }
 
 static void read_any(const struct option_reading *reading, void *values)
