@@ -159,16 +159,6 @@ static void turn_arrow(struct drawing_cell *arrow)
 
 /* ---- which of them mean something ---- */
 
-static bool is_note(const struct drawing_page *page, const struct drawing_cell *cell)
-{
-    for (size_t i = 0; cell && i < page->notes.count; i++) {
-        if (page->notes.items[i] == cell) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_stacker(const struct drawing_cell *cell)
 {
     return cell->role == ROLE_PUSH || cell->role == ROLE_POP || cell->role == ROLE_HEXAGON;
@@ -197,7 +187,8 @@ static bool is_arrow(const struct drawing_page *page, struct drawing_cell *edge)
 {
     const bool head = has_head(edge, "endArrow", true);
     const bool tail = has_head(edge, "startArrow", false);
-    if (is_note(page, edge->source) || is_note(page, edge->target) ||
+    if (drawing_has(page->notes.items, page->notes.count, edge->source) ||
+        drawing_has(page->notes.items, page->notes.count, edge->target) ||
         (!edge->from && !edge->to && !head)) {
         return false; /* a remark's leader, decoration */
     }

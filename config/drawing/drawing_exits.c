@@ -272,50 +272,36 @@ static bool has_second_else(struct drawing_page *page, const struct drawing_cell
     return false;
 }
 
-/* Reads an exit of a decision that has a text. */
+/* Reads an exit of a decision. A decision without a text has none but "else". */
 static void read_exit(struct drawing_page *page, struct drawing_label *label,
                       struct drawing_cell *arrow)
 {
     struct machine_words behind;
     const struct machine_words words = split_exit(arrow->label, &behind);
     const enum answer answer = find_answer(words);
-    const struct drawing_label *question = question_of(page, arrow->from);
-    if (!question || question->failed) {
-        label->failed = true;
+    const bool asks = arrow->from->text[0] != '\0';
+    const struct drawing_label *question = asks ? question_of(page, arrow->from) : NULL;
+    label->failed = asks && (!question || question->failed);
+    if (label->failed) {
         return;
     }
-    const enum expression_type type = type_of(page->draft, question->when);
+    const uint16_t asked = question ? question->when : 0;
+    const enum expression_type type = asks ? type_of(page->draft, asked) : EXPRESSION_NUMBER;
     if (type == EXPRESSION_TRUTH || (type == EXPRESSION_ANY && answer != ANSWER_NONE)) {
-        label->when = answer_question(page, arrow, question->when, words, answer);
-    } else if (answer == ANSWER_ELSE) {
-        label->when = has_second_else(page, arrow) ? 0 : negate_others(page, arrow);
-    } else {
-        label->when = compare_question(page, arrow, question->when, words);
+        label->when = answer_question(page, arrow, asked, words, answer);
+    } else if (answer != ANSWER_ELSE) {
+        label->when = compare_question(page, arrow, asked, words);
+    } else if (!has_second_else(page, arrow)) {
+        label->when = negate_others(page, arrow);
+        if (label->when == 0 && !asks) {
+            drawing_blame(page, "E-ELSE", arrow, "else of nothing");
+        }
     }
     label->failed = label->when == 0;
     if (!label->failed) {
         read_acts(page, label, arrow, behind, "E-LABEL", " is no assignment");
         label->failed = false;
     }
-}
-
-/* Reads "else" at a decision that has no text itself. */
-static void read_else(struct drawing_page *page, struct drawing_label *label,
-                      struct drawing_cell *arrow)
-{
-    struct machine_words behind;
-    (void)split_exit(arrow->label, &behind);
-    const bool twice = has_second_else(page, arrow);
-    label->when = twice ? 0 : negate_others(page, arrow);
-    label->failed = label->when == 0;
-    if (label->failed) {
-        if (!twice) {
-            drawing_blame(page, "E-ELSE", arrow, "else of nothing");
-        }
-        return;
-    }
-    read_acts(page, label, arrow, behind, "E-LABEL", " is no assignment");
-    label->failed = false;
 }
 
 static void read_label(struct drawing_page *page, struct drawing_label *label,
@@ -343,10 +329,8 @@ const struct drawing_label *drawing_label_of(struct drawing_page *page,
     if (strlen(arrow->label) > LABEL_BYTES_MAX) {
         drawing_blame(page, "E-LABEL", arrow, "longer than %d bytes", LABEL_BYTES_MAX);
         label->failed = true;
-    } else if (decides && arrow->from->text[0] != '\0') {
+    } else if (decides && (arrow->from->text[0] != '\0' || exit_answer(arrow) == ANSWER_ELSE)) {
         read_exit(page, label, arrow);
-    } else if (decides && exit_answer(arrow) == ANSWER_ELSE) {
-        read_else(page, label, arrow);
     } else {
         read_label(page, label, arrow);
     }

@@ -85,6 +85,16 @@ void drawing_append(const struct drawing_page *page, struct drawing_list *list,
     }
 }
 
+bool drawing_has(struct drawing_cell *const *items, size_t count,
+                 const struct drawing_cell *cell)
+{
+    size_t i = 0;
+    while (i < count && items[i] != cell) {
+        i++;
+    }
+    return i < count;
+}
+
 const char *drawing_nearest(const struct drawing_page *page, const struct drawing_cell *arrow,
                             enum drawing_end end)
 {

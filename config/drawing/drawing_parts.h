@@ -81,6 +81,9 @@ bool drawing_spend(struct drawing_page *page, size_t count);
 void drawing_append(const struct drawing_page *page, struct drawing_list *list,
                     struct drawing_cell *cell);
 
+bool drawing_has(struct drawing_cell *const *items, size_t count,
+                 const struct drawing_cell *cell);
+
 /* A text on one line, for messages. */
 const char *drawing_shown(const struct drawing_page *page, const char *text, size_t characters);
 

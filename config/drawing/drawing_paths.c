@@ -26,19 +26,9 @@ struct path_end {
 /* ---- bubbles at the head, in the order in which they are drawn ---- */
 
 struct chain {
-    const struct drawing_cell *seen[EFSM_PUSH_MAX + 2];
+    struct drawing_cell *seen[EFSM_PUSH_MAX + 2];
     size_t count;
 };
-
-static bool is_seen(const struct chain *chain, const struct drawing_cell *cell)
-{
-    for (size_t i = 0; i < chain->count; i++) {
-        if (chain->seen[i] == cell) {
-            return true;
-        }
-    }
-    return false;
-}
 
 struct next {
     struct drawing_cell *cell;
@@ -50,7 +40,7 @@ struct next {
 static void try_next(const struct chain *chain, struct drawing_cell *cell,
                      struct drawing_point back, struct next *best)
 {
-    if (is_seen(chain, cell) || best->cell == cell) {
+    if (drawing_has(chain->seen, chain->count, cell) || best->cell == cell) {
         return;
     }
     const struct drawing_point p = drawing_centre(cell);
@@ -251,36 +241,22 @@ static void follow_all(struct drawing_page *page, struct drawing_cell *from,
 
 /* ---- bubbles and hexagons that arrows begin at ---- */
 
-static bool is_touching(const struct drawing_cell *bubble, const struct drawing_cell *cell)
-{
-    for (size_t i = 0; i < bubble->touching_count; i++) {
-        if (bubble->touching[i] == cell) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Bubbles in a row: all that touch the arrow's first bubble, directly or through others. The
  * first one need not touch the state. One state is popped for each bubble. */
-static bool count_pops(const struct drawing_cell *bubble, const struct drawing_cell *state,
+static bool count_pops(struct drawing_cell *bubble, const struct drawing_cell *state,
                        unsigned *count)
 {
-    const struct drawing_cell *row[EFSM_STACK_MAX + 2] = {bubble};
+    struct drawing_cell *row[EFSM_STACK_MAX + 2] = {bubble};
     size_t n = 1;
-    const bool touched = is_touching(bubble, state);
+    const bool touched = drawing_has(bubble->touching, bubble->touching_count, state);
     bool touches_state = false;
     bool others = false;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < row[i]->touching_count; k++) {
-            const struct drawing_cell *cell = row[i]->touching[k];
-            bool seen = cell->role != ROLE_POP || n == COUNT(row);
+            struct drawing_cell *cell = row[i]->touching[k];
             touches_state = touches_state || cell == state;
             others = others || (i == 0 && cell->role == ROLE_STATE);
-            for (size_t r = 0; r < n; r++) {
-                seen = seen || row[r] == cell;
-            }
-            if (!seen) {
+            if (cell->role == ROLE_POP && n < COUNT(row) && !drawing_has(row, n, cell)) {
                 row[n++] = cell;
             }
         }
@@ -299,7 +275,7 @@ static void follow_stackers(struct drawing_page *page, const struct drawing_cell
         bool belongs = false;
         if (begins && bubble->role == ROLE_HEXAGON) {
             path.empties = true;
-            belongs = is_touching(bubble, state);
+            belongs = drawing_has(bubble->touching, bubble->touching_count, state);
         } else if (begins && bubble->role == ROLE_POP) {
             belongs = count_pops(bubble, state, &path.pops);
         }

@@ -17,6 +17,7 @@ struct mapping_build {
 
 /* Zeroed memory that lives as long as the table; NULL, with a fault, when there is none. */
 void *mapping_alloc(struct mapping_build *b, size_t bytes);
+void *mapping_copy(struct mapping_build *b, const void *from, size_t bytes);
 const char *mapping_copy_text(struct mapping_build *b, const char *text);
 
 /* The sources of one row, or of one outgoing message. */
@@ -49,9 +50,10 @@ bool mapping_add_pointer(struct mapping_build *b, struct mapping_sources *to, ui
 const struct mapping_node *
 mapping_make_nodes(struct mapping_build *b, const struct mapping_sources *from, size_t *count);
 
-/* Read a map from words to names, as in `map:` and `sides:`. */
-bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *shown,
-                        const struct mapping_word **words, size_t *count);
+/* Read a key with a map from words to names, as in `map:` and `sides:`; none when it is absent.
+ */
+bool mapping_read_words(struct mapping_build *b, const struct option_reading *item,
+                        const char *key, const struct mapping_word **words, size_t *count);
 
 /* The rows of `send` (mapping_outgoing.c); the owner is a struct mapping_build. */
 extern const struct option_items mapping_send_items;

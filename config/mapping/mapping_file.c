@@ -116,14 +116,9 @@ static bool read_topic(struct row_reading *rr)
         }
         part = part[bytes] ? part + bytes + 1 : NULL;
     }
-    struct mapping_level *copied = mapping_alloc(rr->b, count * sizeof *copied);
-    if (!copied) {
-        return false;
-    }
-    memcpy(copied, levels, count * sizeof *copied);
-    rr->row->levels = copied;
+    rr->row->levels = mapping_copy(rr->b, levels, count * sizeof *levels);
     rr->row->level_count = count;
-    return true;
+    return rr->row->levels != NULL;
 }
 
 /* Returns the index of a level; -1 when the row has no such level. */
@@ -175,24 +170,16 @@ static bool read_format(struct row_reading *rr)
 
 static bool read_sides(struct row_reading *rr)
 {
-    const uint32_t node = option_node(rr->item, "sides");
     struct mapping_row *row = rr->row;
-    char shown[2 * OPTION_PREFIX_MAX];
-    (void)snprintf(shown, sizeof shown, "%s.sides", rr->shown);
-    if (node == TREE_NONE) {
-        return true;
-    }
-    if (!mapping_read_words(rr->b, node, shown, &row->sides, &row->side_count)) {
-        return false;
-    }
-    for (size_t k = 0; k < row->side_count; k++) {
+    bool fine = mapping_read_words(rr->b, rr->item, "sides", &row->sides, &row->side_count);
+    for (size_t k = 0; fine && k < row->side_count; k++) {
         if (names_value(&side_names, row->sides[k].to) == side_names.count) {
-            return option_fault(rr->b->r, node, FAULT_UNKNOWN_VALUE,
-                                "%s.%s: 'real' or 'virtual' was expected, not '%s'", shown,
-                                row->sides[k].from, row->sides[k].to);
+            fine = option_fault(rr->b->r, option_node(rr->item, "sides"), FAULT_UNKNOWN_VALUE,
+                                "%s.sides.%s: 'real' or 'virtual' was expected, not '%s'",
+                                rr->shown, row->sides[k].from, row->sides[k].to);
         }
     }
-    return true;
+    return fine;
 }
 
 /* Reads which pair and which robot a row is about. */
@@ -367,9 +354,11 @@ static bool copy_fields(struct row_reading *rr)
 {
     struct mapping_row *row = rr->row;
     struct mapping_field *fields = mapping_alloc(rr->b, (rr->field_count + 1) * sizeof *fields);
-    struct mapping_source *sources =
-        mapping_alloc(rr->b, (rr->sources.count + 1) * sizeof *sources);
-    if (!fields || !sources) {
+    row->fields = fields;
+    row->sources = mapping_copy(rr->b, rr->sources.source,
+                                rr->sources.count * sizeof rr->sources.source[0]);
+    row->source_count = rr->sources.count;
+    if (!fields || !row->sources) {
         return false;
     }
     for (int late = 0; late < 2; late++) {
@@ -379,10 +368,6 @@ static bool copy_fields(struct row_reading *rr)
             }
         }
     }
-    memcpy(sources, rr->sources.source, rr->sources.count * sizeof *sources);
-    row->fields = fields;
-    row->sources = sources;
-    row->source_count = rr->sources.count;
     row->nodes = mapping_make_nodes(rr->b, &rr->sources, &row->node_count);
     return row->nodes != NULL;
 }

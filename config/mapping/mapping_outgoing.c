@@ -258,24 +258,17 @@ static bool copy_parts(struct send_reading *sr, const struct mapping_part **part
     if (!flush_literal(sr)) {
         return false;
     }
-    struct mapping_part *copied = mapping_alloc(sr->b, (sr->part_count + 1) * sizeof *copied);
-    if (!copied) {
-        return false;
-    }
-    memcpy(copied, sr->parts, sr->part_count * sizeof *copied);
-    *parts = copied;
+    *parts = mapping_copy(sr->b, sr->parts, sr->part_count * sizeof sr->parts[0]);
     *count = sr->part_count;
     sr->part_count = 0;
-    return true;
+    return *parts != NULL;
 }
 
 /* ---- a row ---- */
 
 static bool read_side(struct send_reading *sr)
 {
-    const uint32_t sides = option_node(sr->item, "sides");
     const bool to_simulator = sr->send->kind != CODEC_COMMAND && sr->send->kind != CODEC_PROBE;
-    char shown[OPTION_PREFIX_MAX + 8];
     sr->send->side = option_node(sr->item, "side") != TREE_NONE ? (enum side)sr->side
                      : to_simulator                             ? SIDE_VIRTUAL
                                                                 : SIDE_COUNT;
@@ -284,9 +277,8 @@ static bool read_side(struct send_reading *sr)
             sr->item, "", FAULT_MISSING_KEY,
             "side is missing: give 'side: real' or a level {side} in the topic");
     }
-    (void)snprintf(shown, sizeof shown, "%s.sides", sr->shown);
-    return sides == TREE_NONE ||
-           mapping_read_words(sr->b, sides, shown, &sr->send->sides, &sr->send->side_count);
+    return mapping_read_words(sr->b, sr->item, "sides", &sr->send->sides,
+                              &sr->send->side_count);
 }
 
 static bool read_payload(struct send_reading *sr)
@@ -325,16 +317,12 @@ static bool check_fields(struct send_reading *sr)
 static bool copy_sources(struct send_reading *sr)
 {
     const struct mapping_sources *from = &sr->sources;
-    struct mapping_source *sources = mapping_alloc(sr->b, (from->count + 1) * sizeof *sources);
-    int *digits = mapping_alloc(sr->b, (from->count + 1) * sizeof *digits);
-    if (!sources || !digits) {
+    sr->send->sources = mapping_copy(sr->b, from->source, from->count * sizeof from->source[0]);
+    sr->send->digits = mapping_copy(sr->b, from->digits, from->count * sizeof from->digits[0]);
+    sr->send->source_count = from->count;
+    if (!sr->send->sources || !sr->send->digits) {
         return false;
     }
-    memcpy(sources, from->source, from->count * sizeof *sources);
-    memcpy(digits, from->digits, from->count * sizeof *digits);
-    sr->send->sources = sources;
-    sr->send->digits = digits;
-    sr->send->source_count = from->count;
     sr->send->nodes = mapping_make_nodes(sr->b, from, &sr->send->node_count);
     return sr->send->nodes != NULL;
 }

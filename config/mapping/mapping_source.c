@@ -31,10 +31,15 @@ void *mapping_alloc(struct mapping_build *b, size_t bytes)
     return block->bytes;
 }
 
+void *mapping_copy(struct mapping_build *b, const void *from, size_t bytes)
+{
+    void *copy = mapping_alloc(b, bytes + 1);
+    return copy ? memcpy(copy, from, bytes) : NULL;
+}
+
 const char *mapping_copy_text(struct mapping_build *b, const char *text)
 {
-    char *copy = mapping_alloc(b, strlen(text) + 1);
-    return copy ? strcpy(copy, text) : NULL;
+    return mapping_copy(b, text, strlen(text) + 1);
 }
 
 void mapping_table_free(struct mapping_table *list)
@@ -58,16 +63,20 @@ void mapping_table_free(struct mapping_table *list)
 
 /* ---- names ---- */
 
-bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *shown,
-                        const struct mapping_word **words, size_t *count)
+bool mapping_read_words(struct mapping_build *b, const struct option_reading *item,
+                        const char *key, const struct mapping_word **words, size_t *count)
 {
     const struct tree *tree = b->r->tree;
+    const uint32_t node = option_node(item, key);
     const struct tree_node *map = &tree->nodes[node];
     struct mapping_word *out = NULL;
     size_t used = 0;
+    if (node == TREE_NONE) {
+        return true;
+    }
     if (map->kind != TREE_MAP || map->count == 0) {
-        return option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
-                            "%s: names were expected, as in {OK: done}", shown);
+        return option_fault_at(item, key, FAULT_OBJECT_EXPECTED,
+                               "names were expected, as in {OK: done}");
     }
     out = mapping_alloc(b, map->count * sizeof *out);
     for (uint32_t i = map->first; out && i != TREE_NONE; i = tree->nodes[i].next) {
@@ -75,8 +84,8 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
         const char *to = tree->nodes[i].kind == TREE_SCALAR ? tree_text(tree, i) : NULL;
         if (!to || strlen(from) >= MAPPING_WORD_MAX || strlen(to) >= MAPPING_WORD_MAX) {
             return option_fault(b->r, i, FAULT_TOO_LONG,
-                                "%s.%.40s: a text of at most %d bytes was expected", shown,
-                                from, MAPPING_WORD_MAX - 1);
+                                "%s%s.%.40s: a text of at most %d bytes was expected",
+                                item->shown, key, from, MAPPING_WORD_MAX - 1);
         }
         out[used].from = mapping_copy_text(b, from);
         out[used].to = mapping_copy_text(b, to);
@@ -493,55 +502,44 @@ static bool read_map(struct mapping_build *b, struct mapping_sources *to,
                      const struct mapping_member *member)
 {
     struct mapping_source *s = &to->source[to->count];
-    const uint32_t map = option_node(item, "map");
     char name[OPTION_PREFIX_MAX + 8];
     (void)snprintf(name, sizeof name, "%s.map", shown);
-    if (map == TREE_NONE) {
-        return true;
-    }
-    if (!mapping_read_words(b, map, name, &s->map, &s->map_count)) {
-        return false;
-    }
-    bool fine = true;
+    bool fine = mapping_read_words(b, item, "map", &s->map, &s->map_count);
     for (size_t k = 0; !to->sends && k < s->map_count; k++) {
-        fine = check_word(b, map, name, member, s->map[k].to) && fine;
+        fine = check_word(b, option_node(item, "map"), name, member, s->map[k].to) && fine;
     }
     return fine;
 }
 
-/* Adds a source; NULL with a fault when there is no room. */
-static struct mapping_source *begin_source(struct mapping_build *b, struct mapping_sources *to,
-                                           uint32_t node, const char *shown)
+/* Adds a source; false with a fault when there is no room. */
+static bool begin_source(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
+                         const char *shown)
 {
     if (to->count == MAPPING_SOURCES_MAX) {
-        option_fault(b->r, node, FAULT_TOO_MANY, "%s: at most %d values were expected", shown,
-                     MAPPING_SOURCES_MAX);
-        return NULL;
+        return option_fault(b->r, node, FAULT_TOO_MANY, "%s: at most %d values were expected",
+                            shown, MAPPING_SOURCES_MAX);
     }
     to->source[to->count] = (struct mapping_source){.scale = 1.0};
     to->digits[to->count] = -1;
     to->path[to->count] = NULL;
-    return &to->source[to->count];
+    return true;
 }
 
 bool mapping_read_constant(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                            const char *shown, const struct mapping_member *member)
 {
-    if (!begin_source(b, to, node, shown) || !read_constant(b, to, node, shown, member)) {
-        return false;
-    }
-    to->count++;
-    return true;
+    const bool fine =
+        begin_source(b, to, node, shown) && read_constant(b, to, node, shown, member);
+    to->count += fine ? 1 : 0;
+    return fine;
 }
 
 bool mapping_add_pointer(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                          const char *shown, const char *path)
 {
-    if (!begin_source(b, to, node, shown) || !read_path(b, to, node, shown, path)) {
-        return false;
-    }
-    to->count++;
-    return true;
+    const bool fine = begin_source(b, to, node, shown) && read_path(b, to, node, shown, path);
+    to->count += fine ? 1 : 0;
+    return fine;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion)

@@ -138,16 +138,16 @@ void team_build_nominals(struct team_build *b);
 
 /* The sequences were read by their names; then come steps (team_steps.c), then flattening
  * (team_flat.c). */
-/* The keywords of sequences, each with the function of team_steps.c that reads it. Any other
- * word names a task. */
+/* The keywords of sequences, each with the kind of its step and the function of team_steps.c
+ * that reads it. Any other word names a task. */
 #define TEAM_STEP_WORDS(X)                                                                     \
-    X("IdPrt", read_take)                                                                      \
-    X("Lock", read_lock)                                                                       \
-    X("UnLock", read_unlock)                                                                   \
-    X("Meet", read_meet)                                                                       \
-    X("Together", read_together)                                                               \
-    X("Repeat", read_repeat)                                                                   \
-    X("If", read_if)
+    X("IdPrt", TEAM_STEP_TAKE, read_take)                                                      \
+    X("Lock", TEAM_STEP_LOCK, read_resources)                                                  \
+    X("UnLock", TEAM_STEP_UNLOCK, read_resources)                                              \
+    X("Meet", TEAM_STEP_MEET, read_meeting)                                                    \
+    X("Together", TEAM_STEP_TOGETHER, read_meeting)                                            \
+    X("Repeat", TEAM_STEP_GOTO, read_repeat)                                                   \
+    X("If", TEAM_STEP_UNLESS, read_if)
 bool team_is_step_word(const char *name); /* team_tasks.c */
 void team_build_steps(struct team_build *b);
 void team_build_flat(struct team_build *b);

@@ -56,7 +56,6 @@ static uint16_t buffer_name(const struct team_build *b, uint16_t buffer)
 static void read_take(struct team_build *b, struct place *at, struct written_step *out)
 {
     struct take_values values = {.from = ""};
-    out->step.kind = TEAM_STEP_TAKE;
     if (at->value == TREE_NONE) { /* The paper defines it without duration and always done. */
         out->step.kind = TEAM_STEP_DONE;
         out->step.task = team_build_task(b, "IdPrt");
@@ -105,18 +104,6 @@ static void read_resources(struct team_build *b, struct place *at, struct writte
         *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = resource;
         out->step.resource_count++;
     }
-}
-
-static void read_lock(struct team_build *b, struct place *at, struct written_step *out)
-{
-    out->step.kind = TEAM_STEP_LOCK;
-    read_resources(b, at, out);
-}
-
-static void read_unlock(struct team_build *b, struct place *at, struct written_step *out)
-{
-    out->step.kind = TEAM_STEP_UNLOCK;
-    read_resources(b, at, out);
 }
 
 static void set_task(struct team_build *b, const struct place *at, const char *name,
@@ -173,21 +160,8 @@ static void read_meeting(struct team_build *b, struct place *at, struct written_
     }
 }
 
-static void read_meet(struct team_build *b, struct place *at, struct written_step *out)
-{
-    out->step.kind = TEAM_STEP_MEET;
-    read_meeting(b, at, out);
-}
-
-static void read_together(struct team_build *b, struct place *at, struct written_step *out)
-{
-    out->step.kind = TEAM_STEP_TOGETHER;
-    read_meeting(b, at, out);
-}
-
 static void read_tool(struct team_build *b, struct place *at, struct written_step *out)
 {
-    out->step.kind = TEAM_STEP_TOOL;
     out->step.task = team_build_task(b, "ChangeTool");
     if (!is_scalar(b, at->value)) {
         option_fault(b->r, at->node, FAULT_BAD_STEP,
@@ -240,12 +214,13 @@ static void read_if(struct team_build *b, struct place *at, struct written_step 
 /* The keywords; any other word names a sequence or a task. */
 static const struct step_word {
     const char *word;
+    enum team_step_kind kind;
     step_reader *read;
 } words[] = {
-#define WORD_ROW(word, read) {word, read},
+#define WORD_ROW(word, kind, read) {word, kind, read},
     TEAM_STEP_WORDS(WORD_ROW)
 #undef WORD_ROW
-        {"ChangeTool", read_tool}, /* also a task */
+        {"ChangeTool", TEAM_STEP_TOOL, read_tool}, /* also a task */
 };
 
 /* --- tasks and sequences ----------------------------------------------------------------- */
@@ -376,6 +351,7 @@ static void read_step(struct team_build *b, struct place *at, struct written_ste
     (void)snprintf(at->below, sizeof at->below, "%.80s.%.10s.", at->shown, word);
     for (size_t i = 0; i < COUNT(words); i++) {
         if (strcmp(words[i].word, word) == 0) {
+            out->step.kind = words[i].kind;
             words[i].read(b, at, out);
             return;
         }

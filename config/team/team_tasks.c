@@ -127,7 +127,7 @@ static void check_task(const struct option_reading *item, const struct task_valu
 
 bool team_is_step_word(const char *name)
 {
-#define IS_WORD(word, read) strcmp(name, word) == 0 ||
+#define IS_WORD(word, kind, read) strcmp(name, word) == 0 ||
     return TEAM_STEP_WORDS(IS_WORD) false;
 #undef IS_WORD
 }
