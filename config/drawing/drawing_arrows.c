@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/drawing/drawing_parts.h"
+#include "config/drawing/drawing_text.h"
 
 enum { PARENTS_MAX = 8 /* steps from a text within a shape to the shape */ };
 
@@ -69,8 +70,8 @@ static struct drawing_cell *snap_end(const struct drawing_page *page,
         near[0]->role == ROLE_STATE && near[1]->role == ROLE_STATE) {
         drawing_blame(page, "E-END-BETWEEN", arrow,
                       "ends between '%s' and '%s': drag the end onto the one that is meant",
-                      drawing_shown(page, near[0]->text, 0),
-                      drawing_shown(page, near[1]->text, 0));
+                      drawing_line(page->m, near[0]->text, 0),
+                      drawing_line(page->m, near[1]->text, 0));
         return NULL;
     }
     *gap = distance[0];
@@ -159,11 +160,6 @@ static void turn_arrow(struct drawing_cell *arrow)
 
 /* ---- which of them mean something ---- */
 
-static bool is_stacker(const struct drawing_cell *cell)
-{
-    return cell->role == ROLE_PUSH || cell->role == ROLE_POP || cell->role == ROLE_HEXAGON;
-}
-
 static bool has_head(const struct drawing_cell *arrow, const char *key, bool otherwise)
 {
     size_t bytes = 0;
@@ -177,7 +173,7 @@ static bool is_joint(const struct drawing_page *page, const struct drawing_cell 
     if (!line->from || !line->to) {
         return drawing_blame(page, "N-LINE", line, "a line without a head, read as a remark");
     }
-    if (!is_stacker(line->from) && !is_stacker(line->to)) {
+    if (!drawing_is_stacker(line->from) && !drawing_is_stacker(line->to)) {
         return drawing_blame(page, "E-NO-HEAD", line, "has no head: which way does it go?");
     }
     return true;

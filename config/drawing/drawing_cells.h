@@ -80,8 +80,9 @@ struct drawing_cell {
 
     enum drawing_kind kind; /* for shapes */
     enum drawing_role role;
-    bool holds; /* other shapes lie in it */
-    bool final; /* the machine ends in this state */
+    const char *name; /* of a shape: the first line of its text */
+    bool holds;       /* other shapes lie in it */
+    bool final;       /* the machine ends in this state */
 
     struct drawing_cell *from, *to; /* for edges: the shapes at its ends, NULL: none */
     double from_gap, to_gap;        /* pixels to the nearest shape; -1.0: the end is attached */

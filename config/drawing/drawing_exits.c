@@ -201,7 +201,7 @@ static uint16_t answer_question(struct drawing_page *page, const struct drawing_
     if (answer == ANSWER_NO) {
         return negate_condition(page, question);
     }
-    const char *text = drawing_shown(page, arrow->from->text, 0);
+    const char *text = drawing_line(page->m, arrow->from->text, 0);
     if (answer == ANSWER_EMPTY) {
         drawing_blame(page, "E-EXIT", arrow,
                       "leaves the decision '%s' without a condition: write yes or no on it",
@@ -237,7 +237,7 @@ static uint16_t compare_question(struct drawing_page *page, struct drawing_cell 
     words = machine_words_trim((struct machine_words){words.text + n, words.bytes - n});
     if (words.bytes == 0) {
         drawing_blame(page, "E-EXIT", arrow, "leaves the decision '%s' without a value",
-                      drawing_shown(page, arrow->from->text, 0));
+                      drawing_line(page->m, arrow->from->text, 0));
         return 0;
     }
     return machine_draft_expression(page->draft, words.text, words.bytes,

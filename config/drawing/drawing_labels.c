@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/drawing/drawing_parts.h"
+#include "config/drawing/drawing_text.h"
 
 /* pixels: a second text of one arrow must be this near */
 static const double SECOND_NEAR = 0.4 * DRAWING_NEAR;
@@ -76,7 +77,8 @@ static bool find_near(struct drawing_page *page, struct nearness_list *near)
         if (!found) {
             machine_diagnostics_add(&page->draft->diagnostics, "N-REMARK",
                                     (struct machine_place){0}, "remark '%s' at (%.0f, %.0f)",
-                                    drawing_shown(page, text->text, 40), text->left, text->top);
+                                    drawing_line(page->m, text->text, 40), text->left,
+                                    text->top);
         }
     }
     return true;
@@ -86,11 +88,11 @@ static const char *arrow_name(const struct drawing_page *page, const struct draw
 {
     static const char air[] = "(air)";
     if (arrow->label[0] != '\0') {
-        return drawing_format(page->m, "'%s'", drawing_shown(page, arrow->label, 25));
+        return drawing_format(page->m, "'%s'", drawing_line(page->m, arrow->label, 25));
     }
     return drawing_format(page->m, "%s to %s",
-                          arrow->from ? drawing_shown(page, arrow->from->text, 0) : air,
-                          arrow->to ? drawing_shown(page, arrow->to->text, 0) : air);
+                          arrow->from ? drawing_line(page->m, arrow->from->text, 0) : air,
+                          arrow->to ? drawing_line(page->m, arrow->to->text, 0) : air);
 }
 
 /* Warns when a second arrow without text is as near as the chosen one. */
@@ -149,7 +151,8 @@ static void report_loose_end(const struct drawing_page *page, const struct drawi
         machine_diagnostics_add(
             &page->draft->diagnostics, "N-LOOSE-END", (struct machine_place){0},
             "the %s of '%s' is not attached, %.0f px from '%s': read as attached", end,
-            drawing_shown(page, arrow->label, 30), gap, drawing_shown(page, shape->text, 0));
+            drawing_line(page->m, arrow->label, 30), gap,
+            drawing_line(page->m, shape->text, 0));
     }
 }
 

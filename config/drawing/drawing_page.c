@@ -9,11 +9,6 @@
 
 enum { SHOWN_MAX = 40 };
 
-const char *drawing_shown(const struct drawing_page *page, const char *text, size_t characters)
-{
-    return drawing_line(page->m, text, characters);
-}
-
 static struct drawing_point locate_cell(const struct drawing_cell *cell)
 {
     if (cell->vertex) {
@@ -29,12 +24,12 @@ static struct drawing_point locate_cell(const struct drawing_cell *cell)
 
 const char *drawing_words(const struct drawing_page *page, const struct drawing_cell *cell)
 {
-    const char *name = drawing_shown(page, page->sheet->name, 0);
+    const char *name = drawing_line(page->m, page->sheet->name, 0);
     if (!cell) {
         return drawing_format(page->m, "page '%s'", name);
     }
     const struct drawing_point p = locate_cell(cell);
-    const char *text = drawing_shown(page, cell->text, SHOWN_MAX);
+    const char *text = drawing_line(page->m, cell->text, SHOWN_MAX);
     const char *what = cell->edge ? "arrow" : "shape";
     return text[0] == '\0'
                ? drawing_format(page->m, "page '%s', %s without text at (%.0f, %.0f) [%s]",
@@ -115,24 +110,13 @@ const char *drawing_nearest(const struct drawing_page *page, const struct drawin
         return "none";
     }
     const char *text = nearest->text[0] != '\0'
-                           ? drawing_shown(page, nearest->text, 0)
+                           ? drawing_line(page->m, nearest->text, 0)
                            : names_text(&drawing_role_names, (size_t)nearest->role);
     return drawing_format(page->m, "'%s', %.0f px away", text, best);
 }
 
-const char *drawing_state_name(const struct drawing_page *page, const struct drawing_cell *cell)
-{
-    return drawing_copy(page->m, cell->text, strcspn(cell->text, "\n"));
-}
-
 const char *drawing_draft_name(const struct drawing_page *page, const struct drawing_cell *cell)
 {
-    const size_t bytes = strcspn(cell->text, "\n");
-    for (size_t i = 0; i < page->draft->state_count; i++) {
-        const char *name = page->draft->states[i].name;
-        if (strlen(name) == bytes && strncmp(name, cell->text, bytes) == 0) {
-            return name;
-        }
-    }
-    return "";
+    const struct machine_draft_state *state = machine_draft_find_state(page->draft, cell->name);
+    return state ? state->name : "";
 }

@@ -84,19 +84,13 @@ void drawing_append(const struct drawing_page *page, struct drawing_list *list,
 bool drawing_has(struct drawing_cell *const *items, size_t count,
                  const struct drawing_cell *cell);
 
-/* A text on one line, for messages. */
-const char *drawing_shown(const struct drawing_page *page, const char *text, size_t characters);
-
 /* The shape next to an arrow's end, for messages: "'COUNT', 157 px away"; "none" when there is
  * none. */
 enum drawing_end { DRAWING_TAIL, DRAWING_HEAD, DRAWING_HEAD_TO_TARGET /* state or decision */ };
 const char *drawing_nearest(const struct drawing_page *page, const struct drawing_cell *arrow,
                             enum drawing_end end);
 
-/* The first line of a state's text, or the draft's copy of it; "" when the draft has no such
- * state. */
-const char *drawing_state_name(const struct drawing_page *page,
-                               const struct drawing_cell *cell);
+/* The draft's copy of a state's name; "" when the draft has no such state. */
 const char *drawing_draft_name(const struct drawing_page *page,
                                const struct drawing_cell *cell);
 #define DRAWING_END_STATE "END" /* state name given to end shapes without a text */
@@ -104,6 +98,12 @@ const char *drawing_draft_name(const struct drawing_page *page,
 static inline struct machine_words drawing_text_words(const char *text)
 {
     return (struct machine_words){text, strlen(text)};
+}
+
+/* Is the shape a bubble or a hexagon? */
+static inline bool drawing_is_stacker(const struct drawing_cell *cell)
+{
+    return cell->role == ROLE_PUSH || cell->role == ROLE_POP || cell->role == ROLE_HEXAGON;
 }
 
 /* The root of the tree decides; names and choices are not looked up. */

@@ -5,6 +5,7 @@
 
 #include "base/text/names.h"
 #include "config/drawing/drawing_parts.h"
+#include "config/drawing/drawing_text.h"
 
 /* A path while it is followed. */
 struct path {
@@ -102,7 +103,7 @@ static bool find_end(struct drawing_page *page, const struct drawing_cell *arrow
             page, "E-TARGET", arrow,
             "leads to '%s', a %s: a state, a decision, a box with assignments, a "
             "bubble or a hexagon is wanted",
-            drawing_shown(page, cell->text, 0),
+            drawing_line(page->m, cell->text, 0),
             names_text(&drawing_role_names, (size_t)cell->role));
     }
     end->to = cell->role == ROLE_HEXAGON ? NULL
@@ -298,7 +299,7 @@ static void report_unreached(struct drawing_page *page, struct drawing_cell *arr
     if (role == ROLE_DECISION || role == ROLE_ACTION) {
         drawing_blame(page, "E-UNREACHED", arrow,
                       "leaves the %s '%s', which no arrow from a state leads to", name,
-                      drawing_shown(page, arrow->from->text, 0));
+                      drawing_line(page->m, arrow->from->text, 0));
     } else if (role != ROLE_BAD_NAME && role != ROLE_PUSH) {
         drawing_blame(page, "E-ARROW", arrow, "begins at a %s, not at a state", name);
     }

@@ -168,7 +168,7 @@ static bool refuse_composite(const struct drawing_page *page)
         const struct drawing_cell *shape = page->shapes.items[i];
         if (shape->parent == outer) {
             const char *text = shape->text[0] != '\0'
-                                   ? drawing_shown(page, shape->text, 0)
+                                   ? drawing_line(page->m, shape->text, 0)
                                    : names_text(&drawing_kind_names, (size_t)shape->kind);
             list = drawing_format(page->m, "%s%s'%s'", list, count > 0 ? ", " : "", text);
             count++;
@@ -185,17 +185,12 @@ static bool refuse_composite(const struct drawing_page *page)
 
 /* ---- roles ---- */
 
-static size_t measure_name(const struct drawing_cell *cell)
-{
-    return strcspn(cell->text, "\n");
-}
-
 static bool has_state_name(const struct drawing_cell *cell)
 {
     const bool kind = cell->kind == DRAWING_ELLIPSE || cell->kind == DRAWING_ROUND ||
                       cell->kind == DRAWING_SWIMLANE || cell->kind == DRAWING_RECT;
-    const size_t bytes = measure_name(cell);
-    return kind && bytes <= MACHINE_NAME_MAX && drawing_is_state_name(cell->text, bytes);
+    const size_t bytes = strlen(cell->name);
+    return kind && bytes <= MACHINE_NAME_MAX && drawing_is_state_name(cell->name, bytes);
 }
 
 /* Joins the words of a text by "_", in small letters; returns the bytes. */
@@ -220,7 +215,7 @@ static size_t join_words(const char *text, size_t bytes, char out[MACHINE_NAME_M
 /* For sketches: words in the place of a name become one, "Drive ahead" is drive_ahead. */
 static void name_by_words(struct drawing_page *page, struct drawing_cell *shape)
 {
-    const size_t bytes = measure_name(shape);
+    const size_t bytes = strlen(shape->name);
     struct machine_assignment_words assignment;
     char name[MACHINE_NAME_MAX + 1];
     const bool box = shape->kind == DRAWING_RECT;
@@ -235,21 +230,14 @@ static void name_by_words(struct drawing_page *page, struct drawing_cell *shape)
     drawing_blame(page, "N-WORDS", shape, "'%.*s' is no name: used as the state %s", (int)bytes,
                   shape->text, name);
     shape->text = drawing_format(page->m, "%s%s", name, shape->text + bytes);
-}
-
-static int compare_names(const struct drawing_cell *x, const struct drawing_cell *y)
-{
-    const size_t n = measure_name(x);
-    const size_t k = measure_name(y);
-    const int order = memcmp(x->text, y->text, n < k ? n : k);
-    return order != 0 ? order : (n > k) - (n < k);
+    shape->name = drawing_copy(page->m, name, strlen(name));
 }
 
 static int by_name(const void *a, const void *b)
 {
     const struct drawing_cell *x = *(struct drawing_cell *const *)a;
     const struct drawing_cell *y = *(struct drawing_cell *const *)b;
-    const int order = compare_names(x, y);
+    const int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x > y) - (x < y);
 }
 
@@ -274,15 +262,19 @@ static void name_states(const struct drawing_page *page, struct drawing_cell **s
     }
     if (second) {
         drawing_blame(page, "N-DRAWN-TWICE", second, "state %s is drawn %zu times: read as one",
-                      drawing_state_name(page, second), states);
+                      second->name, states);
     }
 }
 
 static void find_states(struct drawing_page *page)
 {
     struct drawing_list named = {0};
-    for (size_t i = 0; page->words && i < page->shapes.count; i++) {
-        name_by_words(page, page->shapes.items[i]);
+    for (size_t i = 0; i < page->shapes.count; i++) {
+        struct drawing_cell *shape = page->shapes.items[i];
+        shape->name = drawing_copy(page->m, shape->text, strcspn(shape->text, "\n"));
+        if (page->words) {
+            name_by_words(page, shape);
+        }
     }
     for (size_t i = 0; i < page->shapes.count; i++) {
         if (has_state_name(page->shapes.items[i])) {
@@ -293,7 +285,8 @@ static void find_states(struct drawing_page *page)
         qsort(named.items, named.count, sizeof(struct drawing_cell *), by_name);
     }
     for (size_t from = 0, to = 0; from < named.count; from = to) {
-        while (to < named.count && compare_names(named.items[from], named.items[to]) == 0) {
+        while (to < named.count &&
+               strcmp(named.items[from]->name, named.items[to]->name) == 0) {
             to++;
         }
         name_states(page, named.items + from, to - from);
@@ -317,13 +310,12 @@ static enum drawing_role find_role(const struct drawing_page *page,
     }
     if (!empty && (cell->kind == DRAWING_ELLIPSE || cell->kind == DRAWING_ROUND ||
                    cell->kind == DRAWING_SWIMLANE)) {
-        const size_t bytes = measure_name(cell);
+        const size_t bytes = strlen(cell->name);
         const bool longer =
-            bytes > MACHINE_NAME_MAX && drawing_is_state_name(cell->text, bytes);
-        drawing_blame(page, "E-STATE-NAME", cell, "'%s' cannot be the name of a state: %s",
-                      drawing_state_name(page, cell),
-                      longer ? "it is longer than 32 bytes"
-                             : "letters, digits and _, first line only");
+            bytes > MACHINE_NAME_MAX && drawing_is_state_name(cell->name, bytes);
+        drawing_blame(
+            page, "E-STATE-NAME", cell, "'%s' cannot be the name of a state: %s", cell->name,
+            longer ? "it is longer than 32 bytes" : "letters, digits and _, first line only");
         return ROLE_BAD_NAME;
     }
     return empty ? ROLE_BLANK : cell->kind == DRAWING_RECT ? ROLE_ACTION : ROLE_OTHER;

@@ -43,12 +43,10 @@ static bool add_state(struct drawing_page *page, size_t first)
     if (!state || !drawing_spend(page, page->nodes.count)) {
         return false;
     }
-    const size_t bytes = strcspn(cell->text, "\n");
-    state->name = machine_draft_store_text(page->draft, cell->text, bytes);
+    state->name = machine_draft_store_text(page->draft, cell->name, strlen(cell->name));
     for (size_t i = first; i < page->nodes.count; i++) {
         struct drawing_cell *other = page->nodes.items[i];
-        if (other->role == ROLE_STATE && strcspn(other->text, "\n") == bytes &&
-            strncmp(other->text, cell->text, bytes) == 0) {
+        if (other->role == ROLE_STATE && strcmp(other->name, cell->name) == 0) {
             final = final || is_final(other);
             read_state_text(page, other, &acts);
         }
@@ -91,18 +89,13 @@ bool drawing_find_states(struct drawing_page *page)
 
 /* ---- bubbles and hexagons ---- */
 
-static bool can_touch(const struct drawing_cell *cell)
-{
-    return cell->role == ROLE_PUSH || cell->role == ROLE_POP || cell->role == ROLE_HEXAGON ||
-           cell->role == ROLE_STATE;
-}
-
 static void find_touching(struct drawing_page *page, struct drawing_cell *cell)
 {
     struct drawing_list touching = {0};
     for (size_t i = 0; i < page->nodes.count; i++) {
         struct drawing_cell *other = page->nodes.items[i];
-        if (other != cell && can_touch(other) && drawing_gap(cell, other) <= DRAWING_TOUCH) {
+        if (other != cell && (drawing_is_stacker(other) || other->role == ROLE_STATE) &&
+            drawing_gap(cell, other) <= DRAWING_TOUCH) {
             drawing_append(page, &touching, other);
         }
     }
@@ -128,7 +121,7 @@ bool drawing_find_stackers(struct drawing_page *page)
 {
     for (size_t i = 0; i < page->nodes.count; i++) {
         struct drawing_cell *cell = page->nodes.items[i];
-        if (can_touch(cell) && cell->role != ROLE_STATE) {
+        if (drawing_is_stacker(cell)) {
             if (!drawing_spend(page, page->nodes.count)) {
                 return false;
             }

@@ -128,31 +128,23 @@ static void write_polygon(FILE *out, const struct drawing_point *points, size_t 
     (void)fputs("\"/>", out);
 }
 
-/* The state of a shape; "" when it has none. */
-static struct machine_words find_state(const struct drawing_cell *cell)
-{
-    const size_t bytes = strcspn(cell->text, "\n");
-    return cell->role == ROLE_FINAL   ? drawing_text_words(DRAWING_END_STATE)
-           : cell->role == ROLE_STATE ? (struct machine_words){cell->text, bytes}
-                                      : drawing_text_words("");
-}
-
 static void begin_shape(FILE *out, const struct drawing_page *page,
                         const struct drawing_cell *cell, const char *element, const char *lit)
 {
-    const struct machine_words state = find_state(cell);
-    const bool now = lit && state.bytes > 0 && strlen(lit) == state.bytes &&
-                     strncmp(lit, state.text, state.bytes) == 0;
+    const char *state = cell->role == ROLE_FINAL   ? DRAWING_END_STATE
+                        : cell->role == ROLE_STATE ? cell->name
+                                                   : "";
+    const bool now = lit && state[0] != '\0' && strcmp(lit, state) == 0;
     const char *fill = now                           ? "#ffd75e"
                        : cell->kind == DRAWING_START ? "#000"
                        : cell->kind == DRAWING_NOTE  ? "#fffde8"
                                                      : "#fff";
     (void)fprintf(out, "<%s", element);
-    if (state.bytes > 0) {
+    if (state[0] != '\0') {
         (void)fputs(" id=\"", out);
         drawing_write_escaped(out, page->name, strlen(page->name));
         (void)fputc('.', out);
-        drawing_write_escaped(out, state.text, state.bytes);
+        drawing_write_escaped(out, state, strlen(state));
         (void)fputs("\" class=\"state\"", out);
     }
     (void)fprintf(out, " fill=\"%s\" stroke=\"#333\"", fill);

@@ -401,7 +401,7 @@ void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_f
     for (size_t t = 0; t < teams->team_count; t++) {
         const struct team_params *p = &teams->teams[t];
         if (find_pair(sorted, pair_count, pairs, p->name)) {
-            option_fault(r, team_file_node(r, node, p->name), FAULT_DUPLICATE_NAME,
+            option_fault(r, tree_child(r->tree, node, p->name), FAULT_DUPLICATE_NAME,
                          "team %s has the id of a pair; give one of both another name",
                          p->name);
         }

@@ -306,11 +306,6 @@ uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const
     return found;
 }
 
-uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team)
-{
-    return tree_child(r->tree, node, team);
-}
-
 /* --- teams ------------------------------------------------------------------------------- */
 
 static void read_named(struct option_reader *r, uint32_t node, struct team_file *out)

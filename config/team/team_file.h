@@ -30,11 +30,10 @@ extern const struct option_file team_file;
  * teams that could be read, to be freed. */
 void team_file_read(struct option_reader *r, uint32_t node, struct team_file *out);
 
-/* The node at which the file names a pair for the (skip + 1)-th time, and the node of a team.
- * node: the map of teams, or (for a pair) one team. TREE_NONE: not in the file. */
+/* The node at which the file names a pair for the (skip + 1)-th time. node: the map of teams,
+ * or one team. TREE_NONE: not in the file. */
 uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
                              size_t skip);
-uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team);
 
 /* NULL is allowed. */
 void team_file_free(struct team_file *file);

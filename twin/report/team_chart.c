@@ -45,20 +45,11 @@ static size_t count_lanes(const struct team_params *p)
     return p->robot_count + p->resource_count;
 }
 
-static size_t find_robot(const struct team_params *p, const char *name)
-{
-    size_t i = 0;
-    while (i < p->robot_count && strcmp(p->robots[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* Returns count_lanes() if the team has none of this name. */
 static size_t find_lane(const struct team_params *p, const struct bar *bar)
 {
     if (bar->kind != BAR_HOLD) {
-        const size_t i = find_robot(p, bar->robot);
+        const size_t i = team_find_robot(p, bar->robot);
         return i < p->robot_count ? i : count_lanes(p);
     }
     size_t i = 0;
@@ -171,7 +162,7 @@ static void draw_bar(const struct svg *svg, const struct bar *bar)
                seconds_of(svg, bar->from_us), seconds_of(svg, bar->to_us),
                bar->open ? " and on" : "");
     const char *colour =
-        COLOURS[find_robot(g->p, bar->robot) % (sizeof COLOURS / sizeof COLOURS[0])];
+        COLOURS[team_find_robot(g->p, bar->robot) % (sizeof COLOURS / sizeof COLOURS[0])];
     const bool idle = bar->kind == BAR_WAIT || bar->kind == BAR_MEET;
     svg_printf(&svg->text,
                "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\" "

@@ -41,26 +41,6 @@ static void read_member(const struct web_request *request, char name[TEAM_NAME_M
     (void)percent_decode(begin, (size_t)(end - begin), name, TEAM_NAME_MAX);
 }
 
-static bool has_robot(const struct team_params *p, const char *name)
-{
-    for (size_t i = 0; i < p->robot_count; i++) {
-        if (strcmp(p->robots[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_resource(const struct team_params *p, const char *name)
-{
-    for (size_t i = 0; i < p->resource_count; i++) {
-        if (strcmp(p->resources[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- reading ---- */
 
 void get_teams(const struct web_request *request, struct web_response *response)
@@ -218,7 +198,7 @@ void post_team_robot(const struct web_request *request, struct web_response *res
         return;
     }
     read_member(request, robot);
-    if (has_robot(&request->view->teams[team], robot)) {
+    if (team_find_robot(&request->view->teams[team], robot) != TEAM_NONE) {
         submit_request(
             request, response, team,
             (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
@@ -246,7 +226,7 @@ void post_team_release(const struct web_request *request, struct web_response *r
                       json_unpack_ex(body, &error, JSON_STRICT, "{s:I, s?:s}", "fence", &fence,
                                      "reason", &reason) == 0 &&
                       fence >= 1 && strlen(reason) < sizeof((struct event_team *)0)->reason;
-    if (!has_resource(&request->view->teams[team], resource)) {
+    if (team_find_resource(&request->view->teams[team], resource) == TEAM_NONE) {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the team has no resource of this name");
     } else if (!good) {
