@@ -183,6 +183,9 @@ void lab_file_free(struct lab_file *lab);
  * each pair what differs from `defaults`, for each team the text of the file. */
 void lab_file_print(const struct lab_file *lab, FILE *out);
 
+/* The page around the tables of keys: config/labfile/lab_page.txt (cmake/embed.cmake). */
+extern const unsigned char lab_page[];
+
 /* Print docs/config.md and config/lab.schema.json as they must be in the source tree. */
 void lab_file_print_docs(FILE *out);
 MUST_USE enum status lab_file_print_schema(FILE *out);

@@ -9,11 +9,8 @@
 
 enum { TEXT_MAX = 128 };
 
-const char option_table_head[] = "| key | default (allowed) | meaning |\n"
-                                 "|---|---|---|\n";
-
 /* A default of a text or a truth value already shows what is allowed. */
-void option_print_row(const struct option_row *row, const void *defaults, const char *name,
+static void print_row(const struct option_row *row, const void *defaults, const char *name,
                       FILE *out)
 {
     char allowed[TEXT_MAX];
@@ -26,6 +23,19 @@ void option_print_row(const struct option_row *row, const void *defaults, const 
         (void)fprintf(out, "| `%s` | `%s` | %s |\n", name, fallback, row->help);
     } else {
         (void)fprintf(out, "| `%s` | `%s` (%s) | %s |\n", name, fallback, allowed, row->help);
+    }
+}
+
+void option_print_table(const struct option_table *table, const char *section,
+                        const void *defaults, FILE *out)
+{
+    const size_t n = section ? strlen(section) : 0;
+    (void)fputs("| key | default (allowed) | meaning |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *path = table->rows[i].path;
+        if (!section || (n == 0 ? !strchr(path, '.') : strncmp(section, path, n) == 0)) {
+            print_row(&table->rows[i], defaults, path + n, out);
+        }
     }
 }
 

@@ -8,10 +8,10 @@
 
 #include "config/options/option.h"
 
-extern const char option_table_head[];
-/* Print one table line; defaults: the values of the whole table. */
-void option_print_row(const struct option_row *row, const void *defaults, const char *name,
-                      FILE *out);
+/* Print the keys of a section, "broker.", or of none, "", as a table; NULL: all keys. defaults:
+ * the values of the whole table. */
+void option_print_table(const struct option_table *table, const char *section,
+                        const void *defaults, FILE *out);
 
 /* A map without properties; an empty value is an empty map. New reference; NULL without memory.
  */

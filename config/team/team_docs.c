@@ -7,22 +7,8 @@
 #include "config/team/team_file.h"
 #include "config/team/team_values.h"
 
-/* --- the page ----------------------------------------------------------------------------- */
-
-static const char intro[] =
-    "\n"
-    "## Teams\n"
-    "\n"
-    "Robots that share places and tools, and their work: "
-    "[model/teams.md](model/teams.md#files).\n"
-    "\n"
-    "A name has 1 to 31 letters, digits, `_`, `-` or `.`; names of teams and pairs have no "
-    "`.`.\n"
-    "If a map is allowed, its meaning says what it holds; it may also be a list.\n";
-
 void team_docs_print(FILE *out)
 {
-    (void)fputs(intro, out);
     for (size_t i = 0; team_section(i); i++) {
         const struct team_section *section = team_section(i);
         void *defaults = calloc(1, sizeof(struct team_build));
@@ -30,12 +16,8 @@ void team_docs_print(FILE *out)
             return;
         }
         option_defaults(section->table, defaults);
-        (void)fprintf(out, "\n### %s\n\n%s\n\n%s", section->name, section->intro,
-                      option_table_head);
-        for (size_t k = 0; k < section->table->count; k++) {
-            option_print_row(&section->table->rows[k], defaults, section->table->rows[k].path,
-                             out);
-        }
+        (void)fprintf(out, "\n### %s\n\n%s\n\n", section->name, section->intro);
+        option_print_table(section->table, NULL, defaults, out);
         free(defaults);
     }
 }
