@@ -8,8 +8,9 @@
 
 enum { KNOWN_MAX = 110 };
 
-void *team_build_append(struct team_build *b, struct team_list *list, size_t bytes)
+void *team_build_append(struct team_build *b, enum team_array of, size_t bytes)
 {
+    struct team_list *list = &b->memory.arrays[of];
     if (list->count == list->capacity) {
         const size_t capacity = 2 * list->capacity + 16;
         void *items = reallocarray(list->items, capacity, bytes);

@@ -19,6 +19,12 @@ enum team_array {
     TEAM_OF_NOMINALS,
     TEAM_OF_NAMES,
     TEAM_OF_LISTS,
+    TEAM_OF_WRITTEN, /* from here on needed while it is read; struct written_step, from 1 on */
+    TEAM_OF_WRITTEN_SEQUENCES, /* struct written_sequence, as in the team's sequences */
+    TEAM_OF_GIVEN,             /* struct given_nominal; those of all robots come first */
+    TEAM_OF_ROBOT_NODES,       /* uint32_t, as in the team's robots */
+    TEAM_OF_JOB_NODES,         /* the same for its jobs */
+    TEAM_OF_STEP_NODES,        /* the same for its flattened steps */
     TEAM_ARRAY_COUNT
 };
 
@@ -67,17 +73,11 @@ struct team_build {
     struct option_reader *r;
     const char *shown; /* prefix of keys in messages: "teams.cell." */
     struct team_memory memory;
-    struct team_params params;    /* numbers and choices; arrays are attached at the end */
-    struct team_window window;    /* default window of tasks */
-    struct team_list written;     /* struct written_step, from 1 on */
-    struct team_list sequences;   /* struct written_sequence, as in the team's sequences */
-    struct team_list given;       /* struct given_nominal; those of all robots come first */
-    size_t given_first;           /* first index for the robot that is being read */
-    uint16_t given_robot;         /* that robot; TEAM_NONE: durations of all robots */
-    unsigned place;               /* place of the last step in its sequence */
-    struct team_list robot_nodes; /* uint32_t, as in the team's robots */
-    struct team_list job_nodes;   /* the same for its jobs */
-    struct team_list step_nodes;  /* the same for its flattened steps */
+    struct team_params params; /* numbers and choices; arrays are attached at the end */
+    struct team_window window; /* default window of tasks */
+    size_t given_first;        /* first index for the robot that is being read */
+    uint16_t given_robot;      /* that robot; TEAM_NONE: durations of all robots */
+    unsigned place;            /* place of the last step in its sequence */
     /* number of known tasks: listed under tasks, or with a duration */
     size_t known_tasks;
     bool no_memory;
@@ -94,10 +94,10 @@ struct team_build {
 
 /* Append an item of `bytes`, all zero. Without memory it returns a dummy that nobody reads; the
  * end of reading reports that once. */
-void *team_build_append(struct team_build *b, struct team_list *list, size_t bytes);
+void *team_build_append(struct team_build *b, enum team_array of, size_t bytes);
 
 /* clang-format off */
-#define TEAM_ADD(b, of, type)    ((type *)team_build_append((b), &(b)->memory.arrays[of], sizeof(type)))
+#define TEAM_ADD(b, of, type)    ((type *)team_build_append((b), (of), sizeof(type)))
 #define TEAM_AT(b, of, type, i)  (&((type *)(b)->memory.arrays[of].items)[i])
 #define TEAM_COUNT(b, of)        ((b)->memory.arrays[of].count)
 /* clang-format on */

@@ -17,7 +17,8 @@ static void check_parts(struct team_build *b, size_t robot)
     const struct team_robot_params *r = &p->robots[robot];
     const struct team_step *step = team_find_unhandled_step(p, (uint16_t)robot, r->sequence);
     if (step) {
-        option_fault(b->r, ((uint32_t *)b->robot_nodes.items)[robot], FAULT_PART_NOT_HANDLED,
+        option_fault(b->r, *TEAM_AT(b, TEAM_OF_ROBOT_NODES, uint32_t, robot),
+                     FAULT_PART_NOT_HANDLED,
                      "%srobots.%s: sequence %s takes parts from %s (line %u), and the robot "
                      "handles none of them; add one to handles",
                      b->shown, r->name, p->sequences[r->sequence].name, team_name(p, step->arg),
@@ -29,7 +30,7 @@ static void check_robots(struct team_build *b)
 {
     const struct team_params *p = &b->params;
     for (size_t i = 0; i < p->robot_count; i++) {
-        const uint32_t node = ((uint32_t *)b->robot_nodes.items)[i];
+        const uint32_t node = *TEAM_AT(b, TEAM_OF_ROBOT_NODES, uint32_t, i);
         const char *pair = p->robots[i].pair;
         if (pair[0] && !option_is_name(OPTION_ID, pair)) {
             option_fault(b->r, node, FAULT_BAD_NAME,
@@ -45,7 +46,7 @@ static void check_robots(struct team_build *b)
 
 static void check_jobs(struct team_build *b)
 {
-    const uint32_t *nodes = b->job_nodes.items;
+    const uint32_t *nodes = b->memory.arrays[TEAM_OF_JOB_NODES].items;
     for (size_t i = 0; i < b->params.job_count; i++) {
         char why[TEAM_JOB_FAULT_MAX];
         /* one entry with `count` made both */
@@ -67,11 +68,11 @@ static void report_fault(void *context, const struct team_fault *fault)
 {
     const struct fault_context *t = context;
     struct option_reader *r = t->b->r;
-    const uint32_t *nodes = t->b->step_nodes.items;
-    const struct written_sequence *sequences = t->b->sequences.items;
-    const uint32_t node = fault->step < t->b->params.step_count
-                              ? nodes[fault->step]
-                              : sequences[fault->sequence].node;
+    const uint32_t node =
+        fault->step < t->b->params.step_count
+            ? *TEAM_AT(t->b, TEAM_OF_STEP_NODES, uint32_t, fault->step)
+            : TEAM_AT(t->b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, fault->sequence)
+                  ->node;
     const struct tree_node *at = &r->tree->nodes[node];
     char text[TEAM_FAULT_TEXT_MAX];
     team_fault_text(&t->b->params, fault, text);
@@ -116,7 +117,8 @@ static void check_static_rules(struct team_build *b, struct err_list *warnings)
         return;
     }
     for (size_t i = 0; i < p->sequence_count; i++) {
-        if (((struct written_sequence *)b->sequences.items)[i].used && !is_run(p, i)) {
+        if (TEAM_AT(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, i)->used &&
+            !is_run(p, i)) {
             TEAM_AT(b, TEAM_OF_SEQUENCES, struct team_sequence, i)->part =
                 team_static_check_sequence(p, (uint16_t)i, memory, &none) > 0;
         }

@@ -10,12 +10,12 @@
 
 /* --- memory ------------------------------------------------------------------------------ */
 
-static void free_memory(struct team_memory *memory)
+static void free_arrays(struct team_memory *memory, enum team_array first)
 {
-    for (size_t i = 0; i < TEAM_ARRAY_COUNT; i++) {
+    for (size_t i = first; i < TEAM_ARRAY_COUNT; i++) {
         free(memory->arrays[i].items);
+        memory->arrays[i] = (struct team_list){0};
     }
-    *memory = (struct team_memory){0};
 }
 
 void team_file_free(struct team_file *file)
@@ -24,7 +24,7 @@ void team_file_free(struct team_file *file)
         return;
     }
     for (size_t i = 0; file->memory && i < file->team_count; i++) {
-        free_memory(&file->memory[i]);
+        free_arrays(&file->memory[i], 0);
     }
     free(file->teams);
     free(file->memory);
@@ -155,7 +155,7 @@ void team_start_robot(const struct option_reading *item, void *value, void *owne
     struct robot_values *values = value;
     option_defaults(item->table, values);
     values->params.first_handled = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
-    b->given_first = b->given.count;
+    b->given_first = TEAM_COUNT(b, TEAM_OF_GIVEN);
     b->given_robot = (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS);
 }
 
@@ -179,7 +179,7 @@ void team_add_robot(const struct option_reading *item, void *value, void *owner)
     robot.handles_all = option_node(item, "handles") == TREE_NONE;
     robot.handled_count = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS) - robot.first_handled;
     *TEAM_ADD(b, TEAM_OF_ROBOTS, struct team_robot_params) = robot;
-    *(uint32_t *)team_build_append(b, &b->robot_nodes, sizeof(uint32_t)) = item->node;
+    *TEAM_ADD(b, TEAM_OF_ROBOT_NODES, uint32_t) = item->node;
 }
 
 void team_add_job(const struct option_reading *item, void *value, void *owner)
@@ -201,7 +201,7 @@ void team_add_job(const struct option_reading *item, void *value, void *owner)
             return;
         }
         *TEAM_ADD(b, TEAM_OF_JOBS, struct team_job) = job;
-        *(uint32_t *)team_build_append(b, &b->job_nodes, sizeof(uint32_t)) = item->node;
+        *TEAM_ADD(b, TEAM_OF_JOB_NODES, uint32_t) = item->node;
     }
 }
 
@@ -239,12 +239,7 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
         option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     }
     b->r->failed = b->r->failed || failed_before;
-    free(b->written.items);
-    free(b->sequences.items);
-    free(b->given.items);
-    free(b->robot_nodes.items);
-    free(b->job_nodes.items);
-    free(b->step_nodes.items);
+    free_arrays(&b->memory, TEAM_OF_WRITTEN);
 }
 
 /* shown: "teams.cell." */

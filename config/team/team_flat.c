@@ -16,12 +16,12 @@ struct laying {      /* position in the nesting */
 
 static const struct written_step *written_at(const struct team_build *b, uint32_t i)
 {
-    return &((const struct written_step *)b->written.items)[i];
+    return TEAM_AT(b, TEAM_OF_WRITTEN, struct written_step, i);
 }
 
 static struct written_sequence *sequence_at(const struct team_build *b, size_t i)
 {
-    return &((struct written_sequence *)b->sequences.items)[i];
+    return TEAM_AT(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, i);
 }
 
 /* --- circles ----------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static uint32_t lay_step(struct team_build *b, const struct written_step *from,
     step->kind = kind;
     step->to = to;
     step->times = from->times;
-    *(uint32_t *)team_build_append(b, &b->step_nodes, sizeof(uint32_t)) = from->node;
+    *TEAM_ADD(b, TEAM_OF_STEP_NODES, uint32_t) = from->node;
     return at;
 }
 
@@ -196,12 +196,12 @@ static void lay_list(struct team_build *b, uint32_t first, const struct laying *
 
 void team_build_flat(struct team_build *b)
 {
-    for (size_t i = 0; i < b->sequences.count; i++) {
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_SEQUENCES); i++) {
         if (!sequence_at(b, i)->closed && find_circle(b, i, 0)) {
             return;
         }
     }
-    for (size_t i = 0; i < b->sequences.count && !b->r->failed; i++) {
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_SEQUENCES) && !b->r->failed; i++) {
         const struct laying whole = {.start = count_laid(b)};
         lay_list(b, sequence_at(b, i)->first, &whole);
         struct team_sequence *sequence = TEAM_AT(b, TEAM_OF_SEQUENCES, struct team_sequence, i);

@@ -113,8 +113,8 @@ static void set_task(struct team_build *b, const struct place *at, const char *n
 static void check_meeting(struct team_build *b, const struct place *at,
                           const struct team_step *step)
 {
-    const struct written_step *list = b->written.items;
-    for (size_t i = 1; i < b->written.count; i++) {
+    const struct written_step *list = b->memory.arrays[TEAM_OF_WRITTEN].items;
+    for (size_t i = 1; i < TEAM_COUNT(b, TEAM_OF_WRITTEN); i++) {
         const struct team_step *other = &list[i].step;
         const bool meets = list[i].kind == WRITTEN_STEP && list[i].node != at->node &&
                            (other->kind == TEAM_STEP_MEET || other->kind == TEAM_STEP_TOGETHER);
@@ -257,7 +257,7 @@ static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
     for (size_t i = 0; i < COUNT(words); i++) {
         guess_word(&guess, name, words[i].word);
     }
-    for (size_t i = 0; i < b->sequences.count; i++) {
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_SEQUENCES); i++) {
         guess_word(&guess, name, team_nth(b, TEAM_OF_SEQUENCES, i));
     }
     if (guess.name) {
@@ -295,11 +295,11 @@ static void set_task(struct team_build *b, const struct place *at, const char *n
 static void read_other(struct team_build *b, const struct place *at, const char *word,
                        struct written_step *out)
 {
-    for (size_t i = 0; i < b->sequences.count; i++) {
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_SEQUENCES); i++) {
         if (strcmp(team_nth(b, TEAM_OF_SEQUENCES, i), word) == 0) {
             out->kind = WRITTEN_SEQUENCE;
             out->used = (uint16_t)i;
-            ((struct written_sequence *)b->sequences.items)[i].used = true;
+            TEAM_AT(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, i)->used = true;
             if (at->value != TREE_NONE) {
                 option_fault(b->r, at->value, FAULT_NOT_APPLICABLE,
                              "%s: %s is a sequence, no value is wanted", at->shown, word);
@@ -378,13 +378,13 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
         struct place at = {.sequence = sequence, .node = i};
         struct written_step step = {.node = i};
-        const uint32_t index = (uint32_t)b->written.count;
+        const uint32_t index = (uint32_t)TEAM_COUNT(b, TEAM_OF_WRITTEN);
         if (index > TEAM_STEPS_MAX) {
             option_fault(b->r, i, FAULT_TOO_MANY, "%s: the team has more than %d steps", shown,
                          TEAM_STEPS_MAX);
             return first;
         }
-        (void)team_build_append(b, &b->written, sizeof step);
+        (void)TEAM_ADD(b, TEAM_OF_WRITTEN, struct written_step);
         b->place++;
         step.step = (struct team_step){.arg = TEAM_NONE,
                                        .meeting = TEAM_NONE,
@@ -399,7 +399,7 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
         if (b->no_memory) {
             return 0;
         }
-        struct written_step *list = b->written.items;
+        struct written_step *list = b->memory.arrays[TEAM_OF_WRITTEN].items;
         list[index] = step;
         list[last].next = last > 0 ? index : 0;
         first = first > 0 ? first : index;
@@ -428,25 +428,23 @@ void team_add_sequence(const struct option_reading *item, void *value, void *own
     struct team_sequence *sequence = TEAM_ADD(b, TEAM_OF_SEQUENCES, struct team_sequence);
     (void)snprintf(sequence->name, sizeof sequence->name, "%s", name);
     sequence->line = b->r->tree->nodes[item->node].key_line;
-    if (b->no_memory) {
-        return;
+    if (!b->no_memory) {
+        TEAM_ADD(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence)->node = item->node;
     }
-    ((struct written_sequence *)team_build_append(b, &b->sequences,
-                                                  sizeof(struct written_sequence)))
-        ->node = item->node;
 }
 
 void team_build_steps(struct team_build *b)
 {
     char shown[OPTION_PREFIX_MAX];
     /* index 0 means "none" */
-    (void)team_build_append(b, &b->written, sizeof(struct written_step));
-    for (size_t i = 0; i < b->sequences.count && !b->no_memory; i++) {
-        const uint32_t node = ((struct written_sequence *)b->sequences.items)[i].node;
+    (void)TEAM_ADD(b, TEAM_OF_WRITTEN, struct written_step);
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_SEQUENCES) && !b->no_memory; i++) {
+        const uint32_t node =
+            TEAM_AT(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, i)->node;
         b->place = 0;
         (void)snprintf(shown, sizeof shown, "%ssequences.%.31s", b->shown,
                        tree_key(b->r->tree, node));
         const uint32_t first = read_list(b, (uint16_t)i, node, shown);
-        ((struct written_sequence *)b->sequences.items)[i].first = first;
+        TEAM_AT(b, TEAM_OF_WRITTEN_SEQUENCES, struct written_sequence, i)->first = first;
     }
 }

@@ -190,8 +190,9 @@ void team_add_window(const struct option_reading *item, void *value, void *owner
 static struct given_nominal *find_given(const struct team_build *b, size_t first,
                                         uint16_t robot, uint16_t task, uint16_t arg)
 {
-    struct given_nominal *list = b->given.items;
-    for (size_t i = first; i < b->given.count && list[i].nominal.robot == robot; i++) {
+    struct given_nominal *list = b->memory.arrays[TEAM_OF_GIVEN].items;
+    for (size_t i = first; i < TEAM_COUNT(b, TEAM_OF_GIVEN) && list[i].nominal.robot == robot;
+         i++) {
         if (list[i].nominal.task == task && list[i].nominal.arg == arg) {
             return &list[i];
         }
@@ -205,7 +206,7 @@ static struct given_nominal *add_given(struct team_build *b, uint16_t task, uint
 {
     struct given_nominal *one = find_given(b, b->given_first, b->given_robot, task, arg);
     if (!one) {
-        one = team_build_append(b, &b->given, sizeof *one);
+        one = TEAM_ADD(b, TEAM_OF_GIVEN, struct given_nominal);
         one->nominal = (struct team_nominal){b->given_robot, task, arg, -1, -1};
         one->node = node;
     }
@@ -276,8 +277,8 @@ static int64_t resolve_given(const struct team_build *b, size_t first,
 
 void team_build_nominals(struct team_build *b)
 {
-    const struct given_nominal *list = b->given.items;
-    for (size_t i = 0, first = 0; i < b->given.count; i++) {
+    const struct given_nominal *list = b->memory.arrays[TEAM_OF_GIVEN].items;
+    for (size_t i = 0, first = 0; i < TEAM_COUNT(b, TEAM_OF_GIVEN); i++) {
         struct team_nominal n = list[i].nominal;
         first = n.robot != list[first].nominal.robot ? i : first;
         const int64_t sd_us = resolve_given(b, first, &n, true);
