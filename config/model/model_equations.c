@@ -319,10 +319,8 @@ static void add_variants(const struct option_reading *item, void *value, void *o
 }
 
 /* clang-format off */
-static const struct option_row width_value = {
-    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
 static const struct option_items width_items = {
-    .shape = OPTION_LIST, .value = &width_value, .least = 2, .most = MODEL_FILE_VARIANTS_MAX, .bytes = sizeof(double),
+    .shape = OPTION_LIST, .value = &model_number, .least = 2, .most = MODEL_FILE_VARIANTS_MAX, .bytes = sizeof(double),
     .count_at = offsetof(struct variant_values, count), .fault = FAULT_OBJECT_EXPECTED, .what = "numbers"};
 static const struct option_row widths_value = {"", OPTION_ARRAY(width_items, struct variant_values, widths), ""};
 const struct option_items model_variant_items = {
@@ -367,11 +365,12 @@ static void read_trial_map(struct model_loader *l, const char *key,
             option_fault(l->r, section, FAULT_MISSING_KEY, "%s: %s of %s is missing", key,
                          high ? "a pair [least, most]" : "a number", texts[i].symbol);
         } else if (!high) {
-            (void)option_number(l->r, node, key, &out[i]);
+            option_read_node(l->r, &model_number, node, key, &out[i]);
         } else {
             const uint32_t first = l->tree->nodes[node].first;
-            (void)option_number(l->r, first, key, &out[i]);
-            (void)option_number_from(l->r, l->tree->nodes[first].next, key, out[i], &high[i]);
+            option_read_node(l->r, &model_number, first, key, &out[i]);
+            const struct option_row most = OPTION_NUMBER(out[i]);
+            option_read_node(l->r, &most, l->tree->nodes[first].next, key, &high[i]);
         }
     }
     if (tree_is(l->tree, section, TREE_MAP) && l->tree->nodes[section].count > count) {

@@ -41,13 +41,12 @@ static const struct option_table parameter_table = {parameter_rows, COUNT(parame
 static const struct option_items axis_items = QUANTITIES(channel_table, MODEL_AXES_MAX, add_channel);
 static const struct option_items pose_items = QUANTITIES(channel_table, MODEL_POSES_MAX, add_channel);
 static const struct option_items parameter_items = QUANTITIES(parameter_table, MODEL_PARAMETERS_MAX, add_parameter);
-static const struct option_row constant_value = {
-    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+const struct option_row model_number = OPTION_NUMBER(-HUGE_VAL);
 static const struct option_items hold_items = {
-    .shape = OPTION_LIST, .value = &constant_value, .least = 2, .most = 2, .bytes = sizeof(double),
+    .shape = OPTION_LIST, .value = &model_number, .least = 2, .most = 2, .bytes = sizeof(double),
     .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[0.5, 3]"};
 static const struct option_items constant_items = {
-    .shape = OPTION_NAMED, .value = &constant_value, .bytes = sizeof(double), .least = 1, .most = EXPRESSION_NAMES_MAX,
+    .shape = OPTION_NAMED, .value = &model_number, .bytes = sizeof(double), .least = 1, .most = EXPRESSION_NAMES_MAX,
     .later = true, .what = "numbers", .add = add_constant};
 
 static const struct option_row root_rows[] = {

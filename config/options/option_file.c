@@ -74,34 +74,6 @@ bool option_fault_at(const struct option_reading *reading, const char *key, enum
     return false;
 }
 
-bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value)
-{
-    char why[OPTION_WHY_MAX];
-    if (node_at(r, node)->kind != TREE_SCALAR) {
-        return option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", shown);
-    }
-    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
-    if (fault != NUMBER_FINE) {
-        return option_fault(r, node,
-                            number_explain(fault, tree_text(r->tree, node), why, sizeof why),
-                            "%s: %s", shown, why);
-    }
-    return true;
-}
-
-bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
-                        double *value)
-{
-    if (!option_number(r, node, shown, value)) {
-        return false;
-    }
-    if (!(*value >= least)) {
-        return option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: %g is below %g", shown, *value,
-                            least);
-    }
-    return true;
-}
-
 bool option_is_empty(const struct tree *tree, uint32_t node)
 {
     const struct tree_node *n = &tree->nodes[node];

@@ -88,13 +88,12 @@ void option_read_node(struct option_reader *r, const struct option_row *row, uin
 /* The name of an item in its map; "" in a list. */
 const char *option_name(const struct option_reading *item);
 
-/* Parse the scalar at node as a number. False, with a fault that begins with shown, when it is
- * none. */
-bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value);
-
-/* The same with a lower bound. */
-bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
-                        double *value);
+/* A row for option_read_node(): one number of at least `least`. */
+#define OPTION_NUMBER(least)                                                                   \
+    {                                                                                          \
+        .type = OPTION_REAL, .min = (least), .max = HUGE_VAL, .unit = "", .fallback = "",      \
+        .choices = "", .size = sizeof(double)                                                  \
+    }
 
 /* Add a fault at the value of node, or at the top of the file for TREE_NONE. Returns false, for
  * readers that return whether they could read. */

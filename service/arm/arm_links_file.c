@@ -10,8 +10,7 @@
 static const double BASE_MAX = 1e-6;
 
 /* clang-format off */
-static const struct option_row number = {
-    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+static const struct option_row number = OPTION_NUMBER(-HUGE_VAL);
 static const struct option_items six_items = {
     .shape = OPTION_LIST, .value = &number, .least = 6, .most = 6, .bytes = sizeof(double),
     .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[0, 0, 0, 0, 0, 0]"};
@@ -133,7 +132,7 @@ static struct rigid read_origin(struct option_reader *r, uint32_t node, const ch
             option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s.%s is missing", joint,
                          keys[i]);
         } else {
-            (void)option_number(r, at, joint, &v[i]);
+            option_read_node(r, &number, at, joint, &v[i]);
         }
     }
     return arm_urdf_origin(v, v + 3);

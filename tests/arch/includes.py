@@ -123,7 +123,7 @@ CORE_LIBRARIES = ("gsl/",)
 KNOTS = {
     "identification/arm": ("arm_friction arm_friction_late", "a delay is searched with the regression that it is part of"),
     "config/labfile": ("lab_check lab_file lab_options", "the table of a lab's options and the functions that its rows call"),
-    "config/team": ("team_file team_options team_print team_steps", "the tables of a team's options and their functions"),
+    "config/team": ("team_file team_options team_steps", "the tables of a team's options and their functions"),
     "logger/codec": ("codec_vda5050 codecs vda5050_motion vda5050_order vda5050_send vda5050_state vda5050_zones",
                      "the table of codecs and its row; one order of one robot"),
     "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),

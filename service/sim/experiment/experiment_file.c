@@ -227,9 +227,9 @@ static void read_parameters(const struct option_reading *reading, const char *pa
  * 0.1}}`. */
 struct paper {
     const struct names *rows, *columns;
-    double *values;           /* [rows->count][stride]; NaN: not published */
-    size_t stride;            /* >= columns->count */
-    double least;             /* smallest valid number; -HUGE_VAL: no bound */
+    double *values;                  /* [rows->count][stride]; NaN: not published */
+    size_t stride;                   /* >= columns->count */
+    const struct option_row *number; /* of the values */
     const char *row_fault;    /* message for a key that names no row, or has no map … */
     const char *column_fault; /* … and for one that names no column; the key follows */
 };
@@ -244,7 +244,7 @@ static void read_paper_row(struct option_reader *r, uint32_t node, const struct 
             option_fault(r, at, FAULT_UNKNOWN_KEY, "%s '%.40s'", paper->column_fault,
                          tree_key(r->tree, at));
         } else {
-            (void)option_number_from(r, at, "paper", paper->least, &values[i]);
+            option_read_node(r, paper->number, at, "paper", &values[i]);
         }
     }
 }
@@ -346,7 +346,7 @@ static void read_follow_paper(const struct option_reading *reading,
                                         .columns = &(struct names){states, count},
                                         .values = file->paper.rmse,
                                         .stride = TRIAL_STATES_MAX,
-                                        .least = -HUGE_VAL,
+                                        .number = &experiment_number,
                                         .row_fault = "paper: maps rmse, mae and r2 were "
                                                      "expected, as in {rmse: {u: 0.1}}",
                                         .column_fault = fault});
@@ -546,6 +546,7 @@ static void read_joint_paper(const struct option_reading *reading, struct joint_
                                .columns = &indices,
                                .values = &file->paper[0].ise,
                                .stride = COUNT(texts),
+                               .number = &experiment_size,
                                .row_fault = "paper: maps of controllers were expected, as in "
                                             "{fsm: {ise: 1, iae: 2, itae: 3}}",
                                .column_fault = "paper: ise, iae or itae was expected, not"});

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-const struct option_row experiment_number = {
-    .type = OPTION_REAL, .min = -HUGE_VAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
-const struct option_row experiment_size = {
-    .type = OPTION_REAL, .max = HUGE_VAL, .unit = "", .size = sizeof(double)};
+const struct option_row experiment_number = OPTION_NUMBER(-HUGE_VAL);
+const struct option_row experiment_size = OPTION_NUMBER(0.0);
 
 void experiment_path(const struct option_reading *reading, const char *key,
                      char path[LAB_PATH_MAX])
