@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "identification/numeric/numeric_thresholds.def"
 
@@ -123,12 +123,11 @@ static void find_odd(const struct sample *all, struct between *out)
 
 static double median_variance(const double *se, size_t n)
 {
-    double sorted[BETWEEN_MAX];
+    double squares[BETWEEN_MAX];
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = se[i] * se[i];
+        squares[i] = se[i] * se[i];
     }
-    gsl_sort(sorted, 1, n);
-    return 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+    return gsl_stats_median(squares, 1, n);
 }
 
 void between_find(const double *value, const double *se, size_t n, struct between *out)

@@ -256,3 +256,19 @@ enum status qr_decompose(const struct qr_accumulator *t, size_t p, const double 
     }
     return svd_find(r, p, NULL, length, rank_ratio, svd);
 }
+
+enum status qr_solve(const struct qr_accumulator *t, size_t p, double rank_ratio,
+                     struct svd *svd, double *x)
+{
+    double length[NUMERIC_COLUMNS_MAX];
+    double right[NUMERIC_COLUMNS_MAX];
+    qr_lengths(t, p, length);
+    const enum status st = qr_decompose(t, p, length, rank_ratio, svd);
+    for (size_t i = 0; i < p && st == STATUS_OK; i++) {
+        right[i] = t->r[i][p];
+    }
+    if (st == STATUS_OK) {
+        svd_solve(svd, right, x);
+    }
+    return st;
+}

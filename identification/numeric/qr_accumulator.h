@@ -39,6 +39,10 @@ void qr_lengths(const struct qr_accumulator *t, size_t p, double *length);
 MUST_USE enum status qr_decompose(const struct qr_accumulator *t, size_t p,
                                   const double *length, double rank_ratio, struct svd *svd);
 
+/* Solves for the first p columns, scaled to length one; column p is the right side. x [p]. */
+MUST_USE enum status qr_solve(const struct qr_accumulator *t, size_t p, double rank_ratio,
+                              struct svd *svd, double *x);
+
 /* Returns |R x|^2, which is the sum of squares of (matrix x); x is [columns]. */
 double qr_squares(const struct qr_accumulator *t, const double *x);
 

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
@@ -85,22 +87,12 @@ static enum status decompose_weighted(const struct robust_ls_problem *problem,
     const size_t p = problem->p;
     struct qr_accumulator qr;
     reduce_rows(problem, weights, &qr);
-    double rhs[ROBUST_LS_P_MAX];
     qr_lengths(&qr, p, out->norm);
-    const enum status st = qr_decompose(&qr, p, out->norm, RANK_TOLERANCE, &out->svd);
-    if (st != STATUS_OK) {
-        return st;
+    enum status st = qr_solve(&qr, p, RANK_TOLERANCE, &out->svd, out->beta);
+    for (size_t j = 0; j < p && st == STATUS_OK; j++) {
+        st = isfinite(out->beta[j]) ? STATUS_OK : STATUS_E_MATH;
     }
-    for (size_t k = 0; k < p; k++) {
-        rhs[k] = qr.r[k][p];
-    }
-    svd_solve(&out->svd, rhs, out->beta);
-    for (size_t j = 0; j < p; j++) {
-        if (!isfinite(out->beta[j])) {
-            return STATUS_E_MATH;
-        }
-    }
-    return STATUS_OK;
+    return st;
 }
 
 /* Adds to beta the step that is given in coordinates of Q. */
@@ -369,47 +361,33 @@ static size_t pick_row(uint32_t *state, size_t n)
     return (size_t)((uint64_t)*state * n / 2147483647U);
 }
 
-/* Computes the step to the exact solution through as many random rows as there are unknowns
- * (Gauss-Jordan). Returns false if these rows are singular. */
+/* Computes the step to the exact solution through as many random rows as there are unknowns.
+ * Returns false if these rows are singular. */
 static bool through_rows(const struct work *work, size_t n, uint32_t *state,
                          double step[ROBUST_LS_P_MAX])
 {
-    double m[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX + 1];
+    double m[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
+    size_t order[ROBUST_LS_P_MAX];
     const size_t rank = work->space.rank;
-    double largest = 0.0;
+    gsl_permutation exchanged = {rank, order};
+    int sign;
     for (size_t k = 0; k < rank; k++) {
         const size_t i = pick_row(state, n);
         for (size_t j = 0; j < rank; j++) {
-            m[k][j] = work->space.q[j * n + i];
+            m[k * rank + j] = work->space.q[j * n + i];
         }
-        m[k][rank] = work->e[i];
+        step[k] = work->e[i];
     }
-    for (size_t j = 0; j < rank; j++) {
-        size_t pivot = j;
-        for (size_t k = j + 1; k < rank; k++) {
-            pivot = fabs(m[k][j]) > fabs(m[pivot][j]) ? k : pivot;
-        }
-        largest = fmax(largest, fabs(m[pivot][j]));
-        if (!(fabs(m[pivot][j]) > RANK_TOLERANCE * largest)) {
-            return false;
-        }
-        const double by = m[pivot][j];
-        for (size_t c = j; c <= rank; c++) {
-            const double swapped = m[pivot][c] / by;
-            m[pivot][c] = m[j][c];
-            m[j][c] = swapped;
-        }
-        for (size_t k = 0; k < rank; k++) {
-            const double factor = k == j ? 0.0 : m[k][j];
-            for (size_t c = j; c <= rank; c++) {
-                m[k][c] -= factor * m[j][c];
-            }
-        }
+    gsl_matrix_view rows = gsl_matrix_view_array(m, rank, rank);
+    gsl_vector_view right = gsl_vector_view_array(step, rank);
+    bool solved = gsl_linalg_LU_decomp(&rows.matrix, &exchanged, &sign) == GSL_SUCCESS;
+    double largest = 0.0;
+    for (size_t j = 0; j < rank && solved; j++) {
+        const double pivot = fabs(m[j * rank + j]);
+        largest = fmax(largest, pivot);
+        solved = pivot > RANK_TOLERANCE * largest;
     }
-    for (size_t k = 0; k < rank; k++) {
-        step[k] = m[k][rank];
-    }
-    return true;
+    return solved && gsl_linalg_LU_svx(&rows.matrix, &exchanged, &right.vector) == GSL_SUCCESS;
 }
 
 /* Computes the residuals after a step into work->a. Returns false as soon as more than

@@ -51,8 +51,6 @@ static bool fit_moves(const struct moves_sample *s, struct moves_fit *fit)
     struct qr_accumulator qr;
     struct svd svd;
     double row[TERMS + 1];
-    double length[TERMS];
-    double right[TERMS];
     double meat[TERMS * TERMS] = {0.0};
     *fit = (struct moves_fit){0};
     qr_start(&qr, TERMS + 1);
@@ -64,15 +62,10 @@ static bool fit_moves(const struct moves_sample *s, struct moves_fit *fit)
         }
     }
     qr_flush(&qr);
-    qr_lengths(&qr, TERMS, length);
-    if (qr_decompose(&qr, TERMS, length, SAME_MOVES_RANK, &svd) != STATUS_OK ||
+    if (qr_solve(&qr, TERMS, SAME_MOVES_RANK, &svd, fit->value) != STATUS_OK ||
         svd.rank < TERMS) {
         return false;
     }
-    for (size_t k = 0; k < TERMS; k++) {
-        right[k] = qr.r[k][TERMS];
-    }
-    svd_solve(&svd, right, fit->value);
     for (size_t i = 0; i < s->n; i++) {
         fill_row(s, i, row);
         add_moment(&svd, row, fit->value, meat);
