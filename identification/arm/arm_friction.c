@@ -7,6 +7,7 @@
 #include <gsl/gsl_matrix.h>
 
 #include "base/numbers/constants.h"
+#include "identification/arm/arm_estimate.h"
 #include "identification/arm/arm_friction_parts.h"
 #include "identification/arm/arm_thresholds.def"
 #include "identification/numeric/hac_covariance.h"
@@ -137,26 +138,6 @@ static double gravity_at(const struct arm_friction_set *set, enum gravity term, 
  * its own fit, because (5) has own parameters for each. Reference: Khalil and Dombre, Modeling,
  * Identification and Control of Robots (2002), chapter 12. */
 
-/* Rows of run r in use: first .. end - 1. */
-static size_t begin_run(const struct arm_friction_set *set, size_t r)
-{
-    return set->run_start[r] + set->edge;
-}
-
-static size_t end_run(const struct arm_friction_set *set, size_t r)
-{
-    return set->run_start[r + 1] - set->edge;
-}
-
-static size_t count_rows(const struct arm_friction_set *set)
-{
-    size_t rows = 0;
-    for (size_t r = 0; r < set->run_count; r++) {
-        rows += end_run(set, r) - begin_run(set, r);
-    }
-    return rows;
-}
-
 /* Differentiates the filtered speeds once for all joints, because couplings need the
  * accelerations of others. Filter and derivative commute. */
 enum status arm_friction_open_work(struct arm_friction_work *w,
@@ -180,7 +161,6 @@ enum status arm_friction_open_work(struct arm_friction_work *w,
         arm_friction_smooth(set, w->residual);
         arm_friction_rate(set, w->residual, w->qdd[j]);
     }
-    w->used = count_rows(set);
     return STATUS_OK;
 }
 
@@ -223,58 +203,28 @@ void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint)
     }
 }
 
-/* Triangle of rows lo .. hi - 1 of those in use: terms, optionally the tried one, the
- * current. */
 void arm_friction_make_triangle(const struct arm_friction_work *w, size_t lo, size_t hi,
                                 bool with_tried, struct qr_accumulator *qr)
 {
-    size_t at = 0;
     qr_start(qr, w->p + (with_tried ? 2 : 1));
-    for (size_t r = 0; r < w->set->run_count; r++) {
-        const size_t rows = end_run(w->set, r) - begin_run(w->set, r);
-        const size_t from = lo > at ? lo - at : 0;
-        const size_t to = hi < at + rows ? (hi > at ? hi - at : 0) : rows;
-        const double *column[P + 2];
-        const size_t first = begin_run(w->set, r) + from;
-        size_t c = 0;
-        for (; c < w->p; c++) {
-            column[c] = w->x[c] + first;
+    for (size_t at = lo; at < hi; at++) {
+        const size_t k = w->set->row[at];
+        double row[P + 2];
+        for (size_t i = 0; i < w->p; i++) {
+            row[i] = w->x[i][k];
         }
-        if (with_tried) {
-            column[c++] = w->tried + first;
-        }
-        column[c] = w->y + first;
-        if (to > from) {
-            qr_add_columns(qr, column, to - from);
-        }
-        at += rows;
+        row[w->p] = w->tried[k];
+        row[qr->columns - 1] = w->y[k];
+        qr_add(qr, row);
     }
     qr_flush(qr);
 }
 
-enum status arm_friction_solve_triangle(const struct qr_accumulator *qr, size_t p,
-                                        struct svd *svd, double beta[])
+enum status arm_friction_solve(struct arm_friction_work *w, size_t lo, size_t hi)
 {
-    double length[P];
-    double rhs[P];
-    qr_lengths(qr, p, length);
-    const enum status st = qr_decompose(qr, p, length, RANK_RATIO, svd);
-    for (size_t i = 0; i < p && st == STATUS_OK; i++) {
-        rhs[i] = qr->r[i][p];
-    }
-    if (st == STATUS_OK) {
-        svd_solve(svd, rhs, beta);
-    }
-    return st;
-}
-
-static double residual_at(const struct arm_friction_work *w, const double beta[P], size_t k)
-{
-    double residual = w->y[k];
-    for (size_t i = 0; i < w->p; i++) {
-        residual -= beta[i] * w->x[i][k];
-    }
-    return residual;
+    struct qr_accumulator qr;
+    arm_friction_make_triangle(w, lo, hi, false, &qr);
+    return qr_solve(&qr, w->p, RANK_RATIO, &w->svd, w->beta);
 }
 
 static bool is_short(const struct arm_friction_work *w, size_t reach)
@@ -289,27 +239,21 @@ static bool is_short(const struct arm_friction_work *w, size_t reach)
 static size_t find_reach(const struct arm_friction_work *w, double *rho)
 {
     const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
-    double squares = 0.0;
     size_t lag = 0;
     double share = 1.0;
-    for (size_t r = 0; r < w->set->run_count; r++) {
-        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
-            squares += w->residual[k] * w->residual[k];
-        }
-    }
     *rho = 0.0;
-    while (share > MEMORY && lag < most && squares > 0.0) {
+    while (share > MEMORY && lag < most && w->rest_squares > 0.0) {
         double products = 0.0;
         lag++;
-        for (size_t r = 0; r < w->set->run_count; r++) {
-            for (size_t k = begin_run(w->set, r) + lag; k < end_run(w->set, r); k++) {
-                products += w->residual[k] * w->residual[k - lag];
-            }
+        for (size_t at = lag; at < w->set->used; at++) {
+            const double *residual = w->residual + w->set->row[at];
+            products +=
+                arm_friction_goes_on(w->set, at, lag) ? *residual * *(residual - lag) : 0.0;
         }
-        share = products / squares;
+        share = products / w->rest_squares;
         *rho = lag == 1 ? share : *rho;
     }
-    const size_t much = (size_t)(REACH_SHARE * (double)w->used);
+    const size_t much = (size_t)(REACH_SHARE * (double)w->set->used);
     const size_t most_reach = much > 2 * lag ? much : 2 * lag;
     return is_short(w, 2 * lag) ? 2 * lag : most_reach < 4 * lag ? most_reach : 4 * lag;
 }
@@ -318,19 +262,17 @@ static size_t find_reach(const struct arm_friction_work *w, double *rho)
 static void sum_moments(const struct arm_friction_work *w, size_t lo, size_t hi, size_t reach,
                         struct hac_covariance *hac)
 {
-    size_t at = 0;
     hac_start(hac, w->p, reach, false);
-    for (size_t r = 0; r < w->set->run_count; r++) {
-        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
-            double g[P];
-            for (size_t i = 0; i < w->p; i++) {
-                g[i] = w->x[i][k] * w->residual[k];
-            }
-            if (at >= lo && at < hi) {
-                hac_add(hac, g);
-            }
+    for (size_t at = lo; at < hi; at++) {
+        const size_t k = w->set->row[at];
+        double g[P];
+        for (size_t i = 0; i < w->p; i++) {
+            g[i] = w->x[i][k] * w->residual[k];
         }
-        hac_break(hac);
+        hac_add(hac, g);
+        if (at + 1 == hi || !arm_friction_goes_on(w->set, at + 1, 1)) {
+            hac_break(hac);
+        }
     }
 }
 
@@ -357,17 +299,13 @@ static void find_followed(const struct arm_friction_work *w, size_t lo, size_t h
                           double summed, const double bread[P * P], double followed[P])
 {
     double weight[P] = {0.0};
-    size_t at = 0;
     memset(followed, 0, P * sizeof *followed);
-    for (size_t r = 0; r < w->set->run_count; r++) {
-        const size_t end = end_run(w->set, r);
-        for (size_t k = begin_run(w->set, r); k < end && at < hi; k++, at++) {
-            double by[P] = {0.0};
-            const double leverage = at < lo ? 0.0 : find_leverage(w, k, bread, by);
-            for (size_t i = 0; i < w->p; i++) {
-                weight[i] += by[i] * by[i];
-                followed[i] += by[i] * by[i] * leverage * summed;
-            }
+    for (size_t at = lo; at < hi; at++) {
+        double by[P];
+        const double leverage = find_leverage(w, w->set->row[at], bread, by);
+        for (size_t i = 0; i < w->p; i++) {
+            weight[i] += by[i] * by[i];
+            followed[i] += by[i] * by[i] * leverage * summed;
         }
     }
     for (size_t i = 0; i < w->p; i++) {
@@ -406,7 +344,7 @@ static void correct_small_sample(const struct arm_friction_work *w, size_t lo, s
 /* Covariance of the parameters from rows lo .. hi - 1; returns its degrees of freedom. Flat
  * weights double the scatter of the variances. */
 double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo, size_t hi,
-                                    size_t reach, const struct svd *svd, double *covariance)
+                                    size_t reach, double *covariance)
 {
     struct hac_covariance hac;
     double bread[P * P];
@@ -414,7 +352,7 @@ double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo
     const bool flat = is_short(w, reach);
     reach = reach < rows ? reach : rows;
     sum_moments(w, lo, hi, reach, &hac);
-    square_multiply(svd->inverse, svd->inverse, true, w->p, bread);
+    square_multiply(w->svd.inverse, w->svd.inverse, true, w->p, bread);
     square_sandwich(bread, hac.robust, w->p, covariance);
     if (flat) {
         correct_small_sample(w, lo, hi, reach, bread, covariance);
@@ -425,70 +363,33 @@ double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo
 void arm_friction_set_residuals(struct arm_friction_work *w)
 {
     w->rest_squares = 0.0;
-    for (size_t k = 0; k < w->set->n; k++) {
-        w->residual[k] = residual_at(w, w->beta, k);
-    }
-    for (size_t r = 0; r < w->set->run_count; r++) {
-        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
-            w->rest_squares += w->residual[k] * w->residual[k];
+    for (size_t at = 0; at < w->set->used; at++) {
+        const size_t k = w->set->row[at];
+        w->residual[k] = w->y[k];
+        for (size_t i = 0; i < w->p; i++) {
+            w->residual[k] -= w->beta[i] * w->x[i][k];
         }
+        w->rest_squares += w->residual[k] * w->residual[k];
     }
 }
 
 /* Computes R2 in two passes, mean first, which avoids the cancellation of large sums. */
 static struct arm_friction_check check_currents(const struct arm_friction_work *w)
 {
+    const size_t used = w->set->used;
     double mean = 0.0;
     double about = 0.0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        for (size_t r = 0; r < w->set->run_count; r++) {
-            for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
-                const double off = w->y[k] - mean;
-                about += pass == 0 ? w->y[k] : off * off;
-            }
-        }
-        if (pass == 0) {
-            mean = about / (double)w->used;
-            about = 0.0;
-        }
+    for (size_t at = 0; at < used; at++) {
+        mean += w->y[w->set->row[at]];
     }
-    return (struct arm_friction_check){w->used, sqrt(w->rest_squares / (double)w->used),
+    mean /= (double)used;
+    for (size_t at = 0; at < used; at++) {
+        const double off = w->y[w->set->row[at]] - mean;
+        about += off * off;
+    }
+    return (struct arm_friction_check){used, sqrt(w->rest_squares / (double)used),
                                        about > 0.0 ? 1.0 - w->rest_squares / about
                                                    : (double)NAN};
-}
-
-/* Returns whether the data leave a parameter undetermined. */
-static bool is_open(const struct svd *svd, size_t i)
-{
-    double free_share = 0.0;
-    for (size_t k = svd->rank; k < svd->p; k++) {
-        free_share += svd->v[i * svd->p + k] * svd->v[i * svd->p + k];
-    }
-    return free_share > NULL_SHARE;
-}
-
-/* Copies values and errors. Parameters in the null space stay unknown, and so do their
- * covariances. se_white assumes independent residuals, for comparison. */
-static void fill_estimate(const struct arm_friction_work *w, double freedom,
-                          const double covariance[P * P], struct estimate *e)
-{
-    const size_t p = w->p;
-    const double white = w->rest_squares / (double)w->used;
-    e->rank = w->svd.rank;
-    e->condition = w->svd.condition;
-    for (size_t i = 0; i < p; i++) {
-        double inverse = 0.0;
-        e->identifiable[i] = !is_open(&w->svd, i);
-        if (!e->identifiable[i]) {
-            continue;
-        }
-        for (size_t k = 0; k < p; k++) {
-            inverse += w->svd.inverse[i * p + k] * w->svd.inverse[i * p + k];
-            e->covariance[i][k] = is_open(&w->svd, k) ? (double)NAN : covariance[i * p + k];
-        }
-        estimate_set(e, i, w->beta[i], sqrt(covariance[i * p + i]), freedom);
-        e->se_white[i] = sqrt(white * inverse);
-    }
 }
 
 /* Fits each third of the rows. A value that changes during the recording, such as friction
@@ -502,18 +403,15 @@ static enum status fit_thirds(const struct arm_friction_work *w, size_t reach,
     enum status st = STATUS_OK;
     memset(thirds, 0, sizeof *thirds);
     for (size_t k = 0; k < ARM_FRICTION_PARTS && st == STATUS_OK; k++) {
-        const size_t lo = w->used * k / ARM_FRICTION_PARTS;
-        const size_t hi = w->used * (k + 1) / ARM_FRICTION_PARTS;
-        struct qr_accumulator qr;
+        const size_t lo = w->set->used * k / ARM_FRICTION_PARTS;
+        const size_t hi = w->set->used * (k + 1) / ARM_FRICTION_PARTS;
         double covariance[P * P];
-        arm_friction_make_triangle(w, lo, hi, false, &qr);
-        st = arm_friction_solve_triangle(&qr, w->p, &part.svd, part.beta);
+        st = arm_friction_solve(&part, lo, hi);
         if (st != STATUS_OK || part.svd.rank < w->p || hi - lo <= 2 * reach) {
             continue;
         }
         arm_friction_set_residuals(&part);
-        const double freedom =
-            arm_friction_find_covariance(&part, lo, hi, reach, &part.svd, covariance);
+        const double freedom = arm_friction_find_covariance(&part, lo, hi, reach, covariance);
         for (size_t i = 0; i < w->p; i++) {
             thirds->each[i][thirds->count] = (struct estimate_of_one){
                 part.beta[i], fmax(sqrt(covariance[i * w->p + i]), 1e-12), freedom};
@@ -530,12 +428,12 @@ static void find_effects(const struct arm_friction_work *w,
 {
     struct qr_accumulator qr;
     double length[P];
-    arm_friction_make_triangle(w, 0, w->used, false, &qr);
+    arm_friction_make_triangle(w, 0, w->set->used, false, &qr);
     qr_lengths(&qr, w->p, length);
     thirds->current_sd_a =
         own->r2 < 1.0 ? own->rmse_a / sqrt(fmax(1.0 - own->r2, 1e-9)) : own->rmse_a;
     for (size_t i = 0; i < w->p; i++) {
-        thirds->effect_a[i] = length[i] / sqrt((double)w->used);
+        thirds->effect_a[i] = length[i] / sqrt((double)w->set->used);
     }
 }
 
@@ -551,7 +449,7 @@ static double try_column(struct arm_friction_work *w)
     struct qr_accumulator qr;
     arm_friction_smooth(w->set, w->tried);
     arm_friction_retard(w->set, w->tried);
-    arm_friction_make_triangle(w, 0, w->used, true, &qr);
+    arm_friction_make_triangle(w, 0, w->set->used, true, &qr);
     const double gain = qr.r[w->p][w->p + 1] * qr.r[w->p][w->p + 1];
     const double rest = qr.r[w->p + 1][w->p + 1] * qr.r[w->p + 1][w->p + 1];
     return gain + rest > 0.0 ? gain / (gain + rest) : 0.0;
@@ -664,8 +562,8 @@ static void find_rate(const struct arm_friction_set *set, size_t joint,
 
 /* Values of a joint under other assumptions. */
 struct other_values {
-    double noisy[ARM_FRICTION_P_MAX]; /* with the noise of the speeds twice */
-    double kind[ARM_FRICTION_P_MAX];  /* with a lag in place of a delay, or the reverse */
+    const double *noisy; /* with the noise of the speeds twice */
+    const double *kind;  /* with a lag in place of a delay, or the reverse */
 };
 
 /* Adds what the noise of the speeds changes, the error of a fitted delay, and the difference
@@ -697,13 +595,11 @@ static enum status fit_joint(struct arm_friction_work *w, size_t joint, bool dou
                              const struct arm_friction_late *late,
                              struct arm_friction_joint *out)
 {
-    struct qr_accumulator qr;
     struct arm_friction_thirds thirds;
     double covariance[P * P];
     find_rate(w->set, joint, out);
     arm_friction_fill_columns(w, joint);
-    arm_friction_make_triangle(w, 0, w->used, false, &qr);
-    enum status st = arm_friction_solve_triangle(&qr, w->p, &w->svd, w->beta);
+    enum status st = arm_friction_solve(w, 0, w->set->used);
     if (st != STATUS_OK) {
         return st;
     }
@@ -715,13 +611,18 @@ static enum status fit_joint(struct arm_friction_work *w, size_t joint, bool dou
         bias[i] = isfinite(other->noisy[i]) ? w->beta[i] - other->noisy[i] : 0.0;
     }
     const size_t reach = find_reach(w, &out->residual_rho);
-    const double freedom =
-        arm_friction_find_covariance(w, 0, w->used, reach, &w->svd, covariance);
+    const double freedom = arm_friction_find_covariance(w, 0, w->set->used, reach, covariance);
+    const struct arm_solved solved = {.svd = &w->svd,
+                                      .value = w->beta,
+                                      .covariance = covariance,
+                                      .freedom = freedom,
+                                      .null_share = NULL_SHARE,
+                                      .white_variance = w->rest_squares / (double)w->set->used};
     widen_errors(w, bias, other, late, covariance);
     for (size_t i = 0; i < w->p; i++) {
         w->beta[i] += bias[i];
     }
-    fill_estimate(w, freedom, covariance, &out->estimate);
+    arm_estimate_fill(&out->estimate, &solved);
     st = fit_thirds(w, reach, &thirds);
     if (st == STATUS_OK) {
         find_effects(w, &out->own, &thirds);
@@ -744,17 +645,13 @@ enum status arm_friction_fit_run(struct arm_friction_set *set,
     st = st == STATUS_OK ? arm_friction_solve_other(set, &fit->late, kind) : st;
     st = st == STATUS_OK ? arm_friction_open_work(&w, set) : st;
     for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
-        struct other_values other;
-        memcpy(other.noisy, noisy[j], sizeof other.noisy);
-        memcpy(other.kind, kind[j], sizeof other.kind);
+        const struct other_values other = {noisy[j], kind[j]};
         st = fit_joint(&w, j, doubt_units, &other, &fit->late, &fit->joint[j]);
     }
     if (st == STATUS_OK) {
         arm_friction_judge_whole(fit, summary);
     }
-    if (w.memory) {
-        gsl_matrix_free(w.memory);
-    }
+    gsl_matrix_free(w.memory);
     return st;
 }
 
@@ -777,8 +674,6 @@ enum status arm_friction_hold_out(struct arm_friction_set *set, struct arm_frict
     if (fit->is_held_out) {
         arm_friction_judge_held_out(fit);
     }
-    if (w.memory) {
-        gsl_matrix_free(w.memory);
-    }
+    gsl_matrix_free(w.memory);
     return st;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/numbers/constants.h"
@@ -56,9 +55,7 @@ static enum status find_period(const struct arm_friction_raw *raw, double *perio
             }
         }
     }
-    gsl_sort(steps->data, 1, count);
-    *period_s =
-        count > 0 ? gsl_stats_median_from_sorted_data(steps->data, 1, count) : (double)NAN;
+    *period_s = count > 0 ? gsl_stats_median(steps->data, 1, count) : (double)NAN;
     gsl_vector_free(steps);
     return STATUS_OK;
 }
@@ -100,6 +97,17 @@ static void add_part(struct arm_friction_set *set, const struct arm_friction_raw
         copy_row(set, raw, i, set->n++);
     }
     end_run(set, summary, rows_min);
+}
+
+static void list_rows(struct arm_friction_set *set)
+{
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r] + set->edge; k + set->edge < set->run_start[r + 1];
+             k++) {
+            set->row_memory->data[set->used++] = k;
+        }
+    }
+    set->row = set->row_memory->data;
 }
 
 static double find_unevenness(const struct arm_friction_set *set, double period_s)
@@ -146,11 +154,12 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
                        "rows are %.3g s apart; times must be in seconds, %g to %g s apart",
                        period_s, DT_S_MIN, DT_S_MAX);
     }
-    gsl_vector *memory = gsl_vector_alloc(COLUMNS * raw->n);
-    if (!memory) {
+    set->memory = gsl_vector_alloc(COLUMNS * raw->n);
+    set->row_memory = gsl_vector_ulong_alloc(raw->n);
+    if (!set->memory || !set->row_memory) {
+        arm_friction_set_free(set);
         return err_no_memory(err, "data", "no memory");
     }
-    set->memory = memory;
     place_columns(set, raw->n);
     set->rate_hz = 1.0 / period_s;
     set->cut_hz = fmin(CUT_HZ, CUT_RATIO_MAX * set->rate_hz);
@@ -158,6 +167,7 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
     for (size_t r = 0; r < raw->part_count; r++) {
         add_part(set, raw, r, period_s, summary);
     }
+    list_rows(set);
     summary->used = set->n;
     summary->runs = set->run_count;
     summary->rate_hz = set->rate_hz;
@@ -175,9 +185,8 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
 
 void arm_friction_set_free(struct arm_friction_set *set)
 {
-    if (set->memory) {
-        gsl_vector_free(set->memory);
-    }
+    gsl_vector_free(set->memory);
+    gsl_vector_ulong_free(set->row_memory);
     memset(set, 0, sizeof *set);
 }
 

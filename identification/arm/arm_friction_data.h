@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include <gsl/gsl_vector.h>
+#include <gsl/gsl_vector_ulong.h>
 
 #include "base/errors/err.h"
 #include "base/errors/status.h"
@@ -40,12 +41,22 @@ struct arm_friction_summary {
  * freed. */
 struct arm_friction_set {
     size_t n, run_count, run_start[ARM_FRICTION_RUNS_MAX + 1];
+    size_t used;              /* rows away from the ends of their run, which the fit uses */
+    const unsigned long *row; /* [used] */
     gsl_vector *memory;
+    gsl_vector_ulong *row_memory;
     double *t_s, *q_rad[ARM_JOINTS], *qd_radps[ARM_JOINTS], *current_a[ARM_JOINTS];
     double rate_hz, cut_hz; /* sampling rate; cut-off of the low-pass filter */
     double delay_s, lag_s;  /* by which currents come late; 0: not */
     size_t edge;            /* samples at either end of a run that the filter distorts */
 };
+
+/* Returns whether the row in use before this one is its neighbour in the recording. */
+static inline bool arm_friction_goes_on(const struct arm_friction_set *set, size_t at,
+                                        size_t lag)
+{
+    return at >= lag && set->row[at - lag] + lag == set->row[at];
+}
 
 /* Makes a set. Returns STATUS_E_PARSE with err if there is no piece of several seconds with
  * increasing times in seconds, STATUS_E_NOMEM. *summary is always written. */

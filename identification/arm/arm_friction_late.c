@@ -32,9 +32,7 @@ static void set_rate(struct arm_friction_work *w, double *rate)
 
 static enum status solve_joint(struct arm_friction_work *w)
 {
-    struct qr_accumulator qr;
-    arm_friction_make_triangle(w, 0, w->used, false, &qr);
-    return arm_friction_solve_triangle(&qr, w->p, &w->svd, w->beta);
+    return arm_friction_solve(w, 0, w->set->used);
 }
 
 /* Delay of one joint to first order, with its error; *known is false if the columns do not
@@ -58,8 +56,8 @@ static enum status find_delay(struct arm_friction_work *w, double *delay_s, doub
     if (st == STATUS_OK && w->svd.rank == w->p) {
         const size_t at = w->p - 1;
         arm_friction_set_residuals(w);
-        (void)arm_friction_find_covariance(w, 0, w->used, (size_t)(REACH_S * w->set->rate_hz),
-                                           &w->svd, covariance);
+        (void)arm_friction_find_covariance(w, 0, w->set->used,
+                                           (size_t)(REACH_S * w->set->rate_hz), covariance);
         *delay_s = w->beta[at];
         *se_s = sqrt(covariance[at * w->p + at]);
         *known = isfinite(*se_s) && *se_s > 0.0;
@@ -122,9 +120,12 @@ static double find_correlation(const struct arm_friction_work *w)
 {
     double squares = 0.0;
     double products = 0.0;
-    for (size_t k = w->set->edge + 1; k + w->set->edge < w->set->n; k++) {
-        squares += w->residual[k] * w->residual[k];
-        products += w->residual[k] * w->residual[k - 1];
+    for (size_t at = 1; at < w->set->used; at++) {
+        const double *residual = w->residual + w->set->row[at];
+        if (arm_friction_goes_on(w->set, at, 1)) {
+            squares += *residual * *residual;
+            products += *residual * *(residual - 1);
+        }
     }
     return squares > 0.0 ? fmin(fmax(products / squares, 0.0), 0.99) : 0.0;
 }
@@ -157,7 +158,7 @@ static enum status try_joint(struct arm_friction_work *w, struct arm_friction_se
         }
     }
     const double rho = find_correlation(w);
-    grid->freedom[joint] = (double)w->used * (1.0 - rho) / (1.0 + rho);
+    grid->freedom[joint] = (double)w->set->used * (1.0 - rho) / (1.0 + rho);
     return st;
 }
 
@@ -243,7 +244,7 @@ void arm_friction_late_slopes(struct arm_friction_work *w, double *slope)
     struct qr_accumulator qr;
     double rhs[P];
     set_rate(w, w->tried);
-    arm_friction_make_triangle(w, 0, w->used, true, &qr);
+    arm_friction_make_triangle(w, 0, w->set->used, true, &qr);
     for (size_t i = 0; i < w->p; i++) {
         rhs[i] = qr.r[i][w->p];
     }

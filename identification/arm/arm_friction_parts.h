@@ -22,7 +22,6 @@ struct arm_friction_work {
     double beta[ARM_FRICTION_COLUMNS_MAX];
     struct svd svd;
     double rest_squares; /* squared residuals over the rows in use */
-    size_t used;
 };
 
 /* Allocates the columns and computes the accelerations. Returns STATUS_OK, STATUS_E_NOMEM. */
@@ -36,14 +35,14 @@ void arm_friction_fill_columns(struct arm_friction_work *w, size_t joint);
  * current. */
 void arm_friction_make_triangle(const struct arm_friction_work *w, size_t lo, size_t hi,
                                 bool with_tried, struct qr_accumulator *qr);
-MUST_USE enum status arm_friction_solve_triangle(const struct qr_accumulator *qr, size_t p,
-                                                 struct svd *svd, double beta[]);
+/* Sets svd and beta from these rows. */
+MUST_USE enum status arm_friction_solve(struct arm_friction_work *w, size_t lo, size_t hi);
 void arm_friction_set_residuals(struct arm_friction_work *w);
 
 /* Covariance [w->p x w->p] of the parameters from rows lo .. hi - 1, which are autocorrelated
  * over `reach` rows; returns its degrees of freedom. */
 double arm_friction_find_covariance(const struct arm_friction_work *w, size_t lo, size_t hi,
-                                    size_t reach, const struct svd *svd, double *covariance);
+                                    size_t reach, double *covariance);
 
 /* Finds a delay or a lag, and sets it in the set. Returns STATUS_OK, STATUS_E_NOMEM,
  * STATUS_E_MATH. */

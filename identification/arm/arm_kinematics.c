@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
 #include "base/numbers/constants.h"
+#include "identification/arm/arm_estimate.h"
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/arm/arm_thresholds.def"
 #include "identification/numeric/qr_accumulator.h"
@@ -158,8 +158,6 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
                                 bool *converged)
 {
     struct qr_accumulator qr;
-    double length[P];
-    double rhs[P];
     double step[P];
     *converged = false;
     for (size_t k = 0; k < STEPS_MAX && !*converged; k++) {
@@ -167,15 +165,10 @@ static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *it
         double largest = 0.0;
         build_arm(w);
         make_triangle(w, lo, hi, NULL, 0, &qr);
-        qr_lengths(&qr, P, length);
-        const enum status st = qr_decompose(&qr, P, length, RANK_RATIO, &w->svd);
+        const enum status st = qr_solve(&qr, P, RANK_RATIO, &w->svd, step);
         if (st != STATUS_OK) {
             return st;
         }
-        for (size_t i = 0; i < P; i++) {
-            rhs[i] = qr.r[i][P];
-        }
-        svd_solve(&w->svd, rhs, step);
         for (size_t i = 0; i < P; i++) {
             w->x[i] += step[i];
             largest = fmax(largest, fabs(step[i]));
@@ -226,9 +219,8 @@ static size_t reject_poses(struct work *w, double *scratch)
                      hypot(hypot(residual[3], residual[4]), residual[5]) * w->weight_rad;
         w->weight[n] = scratch[n];
     }
-    gsl_sort(scratch, 1, w->pairs->n);
     /* In standard deviations of the noise, which is at least the rounding error. */
-    const double usual = fmax(gsl_stats_median_from_sorted_data(scratch, 1, w->pairs->n), 1.0);
+    const double usual = fmax(gsl_stats_median(scratch, 1, w->pairs->n), 1.0);
     for (size_t n = 0; n < w->pairs->n; n++) {
         const bool far = w->weight[n] > OUTLIER_SD / 2.0 * usual;
         w->weight[n] = far ? 0.0 : 1.0;
@@ -397,15 +389,6 @@ static double find_neighbours(const struct work *w)
     return squares > 0.0 ? products / squares : 0.0;
 }
 
-static bool is_open(const struct svd *svd, size_t i)
-{
-    double free_share = 0.0;
-    for (size_t k = svd->rank; k < P; k++) {
-        free_share += svd->v[i * P + k] * svd->v[i * P + k];
-    }
-    return free_share > NULL_SHARE;
-}
-
 /* Variance of the tool's position at some joint angles. */
 static double find_tool_variance(const struct arm_geometry *arm, const double q[ARM_JOINTS],
                                  const double covariance[P * P])
@@ -421,25 +404,19 @@ static double find_tool_variance(const struct arm_geometry *arm, const double q[
 
 static void fill_estimate(const struct work *w, struct arm_kinematics_fit *fit)
 {
-    struct estimate *e = &fit->estimate;
     double covariance[P * P];
     double squares = 0.0;
-    const double freedom = 6.0 * (double)w->used - (double)w->svd.rank;
     /* The rows are weighted by the noise, so that the covariance needs no factor. */
     square_multiply(w->svd.inverse, w->svd.inverse, true, P, covariance);
-    e->rank = w->svd.rank;
-    e->condition = w->svd.condition;
+    const struct arm_solved solved = {.svd = &w->svd,
+                                      .value = w->x,
+                                      .covariance = covariance,
+                                      .freedom = 6.0 * (double)w->used - (double)w->svd.rank,
+                                      .null_share = NULL_SHARE,
+                                      .white_variance = 1.0};
+    arm_estimate_fill(&fit->estimate, &solved);
     for (size_t i = 0; i < P; i++) {
         fit->correction[arm_kinematics_place(i)] = w->x[i];
-        e->identifiable[i] = !is_open(&w->svd, i);
-        for (size_t k = 0; k < P && e->identifiable[i]; k++) {
-            e->covariance[i][k] = is_open(&w->svd, k) ? (double)NAN : covariance[i * P + k];
-        }
-        if (e->identifiable[i]) {
-            const double se = sqrt(covariance[i * P + i]);
-            estimate_set(e, i, w->x[i], se, freedom);
-            e->se_white[i] = se;
-        }
     }
     for (size_t n = 0; n < w->pairs->n; n++) {
         squares += find_tool_variance(&w->arm, w->pairs->pair[n].q_rad, covariance);

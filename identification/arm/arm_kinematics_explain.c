@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/numbers/constants.h"
@@ -130,8 +129,7 @@ static double find_spread(const struct reading *how, const struct arm_pairs *pai
         for (size_t k = 0; k < n; k++) {
             apart[k] = find_apart(&seen[from], &seen[k]);
         }
-        gsl_sort(apart, 1, n);
-        least = fmin(least, gsl_stats_median_from_sorted_data(apart, 1, n));
+        least = fmin(least, gsl_stats_median(apart, 1, n));
         for (size_t k = 0; k < n; k++) {
             way_m = fmax(way_m, find_distance(&seen[from], &seen[k]));
         }
@@ -141,8 +139,7 @@ static double find_spread(const struct reading *how, const struct arm_pairs *pai
         for (size_t k = 0; k < n; k++) {
             apart[k] = seen[k].at_m[c];
         }
-        gsl_sort(apart, 1, n);
-        square += pow(gsl_stats_median_from_sorted_data(apart, 1, n), 2.0);
+        square += pow(gsl_stats_median(apart, 1, n), 2.0);
     }
     *tool_m = sqrt(square);
     const bool shrinks = how->places > 0 && !(least < FITS_RATIO * way_m);
