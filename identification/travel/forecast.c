@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
+
+#include "identification/numeric/dot.h"
+#include "identification/numeric/share.h"
 #include "identification/travel/forecast_parts.h"
 #include "identification/travel/forecast_thresholds.def"
 
@@ -23,15 +27,6 @@ static_assert(sizeof(struct forecast_made) <= 64, "an open command stores at mos
 static double *at_triangle(double *m, size_t i, size_t j)
 {
     return &m[i * (i + 1) / 2 + j];
-}
-
-double forecast_dot(const double x[TRAVEL_P], const double y[TRAVEL_P])
-{
-    double sum = 0.0;
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        sum += x[j] * y[j];
-    }
-    return sum;
 }
 
 /* Factors A + D. D makes it positive definite, also where a kind of move was never seen. The
@@ -83,7 +78,7 @@ double forecast_leverage(const struct forecast_solution *solution, const double 
 {
     double z[TRAVEL_P];
     solve_forward(solution->root, x, z);
-    return forecast_dot(z, z);
+    return dot_product(z, z, TRAVEL_P);
 }
 
 static double clip_error(double x, double most)
@@ -107,7 +102,7 @@ static void add_row(struct forecast_fit *fit, double keep, double weight,
 void forecast_add_lap(struct forecast_fit *fit, const struct forecast_solution *solution,
                       const double x[TRAVEL_P], double lap_s, double limit_s)
 {
-    const double p = solution ? forecast_dot(x, solution->beta) : 0.0;
+    const double p = solution ? dot_product(x, solution->beta, TRAVEL_P) : 0.0;
     add_row(fit, FIT_KEEPS, 1.0, x, p + clip_error(lap_s - p, limit_s));
     fit->count++;
 }
@@ -267,7 +262,7 @@ static void solve_sides(const struct forecast *f, const double x[TRAVEL_P], uint
         s->lap_s[k] = s->leverage[k] = 0.0;
         if (s->any[k]) {
             forecast_solve(&f->fit[k], &s->side[k]);
-            s->lap_s[k] = forecast_dot(x, s->side[k].beta);
+            s->lap_s[k] = dot_product(x, s->side[k].beta, TRAVEL_P);
             s->leverage[k] = forecast_leverage(&s->side[k], x);
             s->length_s = fmax(s->lap_s[k], 0.0);
         }
@@ -550,13 +545,6 @@ static bool find_start(const struct forecast_move *moves, size_t n, unsigned sid
     return found == FORECAST_MOVES_MIN;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Returns the mean size of the errors, from the median of those that the terms leave free. */
 static double find_scale(const double e_s[FORECAST_MOVES_MIN])
 {
@@ -565,7 +553,7 @@ static double find_scale(const double e_s[FORECAST_MOVES_MIN])
     for (size_t i = 0; i < FORECAST_MOVES_MIN; i++) {
         size_s[i] = fabs(e_s[i]);
     }
-    qsort(size_s, FORECAST_MOVES_MIN, sizeof *size_s, compare_sizes);
+    gsl_sort(size_s, 1, FORECAST_MOVES_MIN);
     return MEAN_PER_MEDIAN * size_s[START_FREE + FREE / 2];
 }
 
@@ -577,7 +565,7 @@ static void start_spread(struct forecast_spread *spread, const struct start *sta
     const double most_s = CUT_SPREADS * find_scale(e_s);
     memset(spread, 0, sizeof *spread);
     for (size_t i = 0; i < FORECAST_MOVES_MIN; i++) {
-        add_error(spread, fmax(forecast_dot(start->x[i], beta), 0.0),
+        add_error(spread, fmax(dot_product(start->x[i], beta, TRAVEL_P), 0.0),
                   fmin(fabs(e_s[i]), most_s) * sqrt(free_ratio));
     }
 }
@@ -599,14 +587,14 @@ static void start_side(struct forecast *f, enum forecast_quantity side,
         }
         forecast_solve(&weighted, &solution);
         for (size_t i = 0; i < FORECAST_MOVES_MIN; i++) {
-            e_s[i] = start->y_s[i] - forecast_dot(start->x[i], solution.beta);
+            e_s[i] = start->y_s[i] - dot_product(start->x[i], solution.beta, TRAVEL_P);
         }
     }
     const double most_s = CUT_SPREADS * find_scale(e_s);
     f->fit[side] = (struct forecast_fit){.count = FORECAST_MOVES_MIN};
     for (size_t i = 0; i < FORECAST_MOVES_MIN; i++) {
         add_row(&f->fit[side], FIT_KEEPS, 1.0, start->x[i],
-                forecast_dot(start->x[i], solution.beta) + clip_error(e_s[i], most_s));
+                dot_product(start->x[i], solution.beta, TRAVEL_P) + clip_error(e_s[i], most_s));
     }
     start_spread(&f->spread[side], start, e_s, solution.beta);
 }
@@ -618,8 +606,8 @@ static void start_lag(struct forecast *f, const struct start *start)
     forecast_terms(f, FORECAST_REAL_LAP, beta[0]);
     forecast_terms(f, FORECAST_VIRTUAL_LAP, beta[1]);
     for (size_t i = 0; i < FORECAST_MOVES_MIN; i++) {
-        e_s[i] = start->y_s[i] -
-                 (forecast_dot(start->x[i], beta[0]) - forecast_dot(start->x[i], beta[1]));
+        e_s[i] = start->y_s[i] - (dot_product(start->x[i], beta[0], TRAVEL_P) -
+                                  dot_product(start->x[i], beta[1], TRAVEL_P));
     }
     start_spread(&f->spread[FORECAST_LAG], start, e_s, beta[0]);
 }
@@ -680,14 +668,9 @@ unsigned forecast_held(const struct forecast *f, enum forecast_quantity q)
 
 void forecast_wilson(unsigned held, unsigned of, double ci95[2])
 {
-    static const double z = 1.959963984540054;
-    const double n = of;
-    const double share = held / n;
-    const double d = 1.0 + z * z / n;
-    const double middle = (share + z * z / 2.0 / n) / d;
-    const double half = z * sqrt(share * (1.0 - share) / n + z * z / 4.0 / n / n) / d;
-    ci95[0] = fmax(middle - half, 0.0);
-    ci95[1] = fmin(middle + half, 1.0);
+    const struct share share = share_find(held, of, 0.95);
+    ci95[0] = fmax(share.lo, 0.0);
+    ci95[1] = fmin(share.hi, 1.0);
 }
 
 ENUM_NAMES(forecast_quantity, FORECAST_QUANTITIES, "real_lap", "virtual_lap", "lag");

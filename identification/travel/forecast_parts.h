@@ -24,8 +24,6 @@ void forecast_add_lap(struct forecast_fit *fit, const struct forecast_solution *
 /* Returns the mean size of an error of a move of this length (4); infinite: unknown. */
 double forecast_spread_at(const struct forecast_spread *spread, double length_s);
 
-double forecast_dot(const double x[TRAVEL_P], const double y[TRAVEL_P]);
-
 /* Returns the number of the rank that bounds n scores: the largest is 1, and 0 means above it
  * (6). */
 static inline unsigned forecast_rank(unsigned alpha, size_t n)

@@ -1,10 +1,12 @@
 #include "identification/travel/forecast_sum.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+
+#include "identification/numeric/dot.h"
 #include "identification/travel/forecast_parts.h"
 #include "identification/travel/forecast_thresholds.def"
 
@@ -28,7 +30,7 @@ struct question {
 static double spread_of(const struct question *ask, const double x[TRAVEL_P])
 {
     return forecast_spread_at(&ask->forecast->spread[ask->q],
-                              fmax(forecast_dot(x, ask->lengths->beta), 0.0));
+                              fmax(dot_product(x, ask->lengths->beta, TRAVEL_P), 0.0));
 }
 
 /* Returns the expected sum of moves with these summed rows. */
@@ -38,7 +40,8 @@ static double expect_sum(const struct question *ask,
 {
     double sum = 0.0;
     for (size_t k = 0; k < FORECAST_SIDES; k++) {
-        const double lap_s = ask->sides >> k & 1U ? forecast_dot(x, solution[k].beta) : 0.0;
+        const double lap_s =
+            ask->sides >> k & 1U ? dot_product(x, solution[k].beta, TRAVEL_P) : 0.0;
         sum += ask->q == FORECAST_LAG && k == FORECAST_VIRTUAL_LAP ? -lap_s : lap_s;
     }
     return sum;
@@ -126,13 +129,6 @@ static size_t score_past(const struct question *ask, size_t count,
     return m;
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* Overlapping sequences count as m / block independent ones: Student's quantile over the
  * normal one. */
 static double stretch_bound(enum forecast_level level, double freedom)
@@ -188,9 +184,10 @@ struct forecast_sum forecast_sum(const struct forecast_past *past,
     if (out.windows < SCORES_FULL) {
         return out;
     }
-    qsort(scores, out.windows, sizeof *scores, compare_falling);
-    const double bound = scores[forecast_rank(forecast_tail(level), out.windows) - 1] *
-                         stretch_bound(level, (double)out.windows / (double)block + 1.0);
+    gsl_sort(scores, 1, out.windows);
+    const double bound =
+        scores[out.windows - forecast_rank(forecast_tail(level), out.windows)] *
+        stretch_bound(level, (double)out.windows / (double)block + 1.0);
     for (size_t j = 0; j < TRAVEL_P; j++) {
         sum[j] /= times;
     }

@@ -217,7 +217,7 @@ void profile_check_part(struct profile_fit *whole, const char *name,
     for (size_t i = 0; i < PROFILE_P; i++) {
         const struct travel_values values = {w->value[i], w->se[i], p->value[i], p->se[i],
                                              true};
-        if (i % PROFILE_TERMS != PROFILE_T0 && travel_values_differ(&values)) {
+        if (i % PROFILE_TERMS != PROFILE_T0 && travel_values_differ(&values, APART_SE)) {
             travel_report_part(&whole->estimate, name, p, i);
         }
     }

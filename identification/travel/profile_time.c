@@ -11,6 +11,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "identification/travel/profile_judge.h"
+#include "identification/travel/travel_law.h"
 #include "identification/travel/travel_resolution.h"
 #include "identification/travel/travel_thresholds.def"
 
@@ -335,15 +336,6 @@ static enum status linearise_law(struct room *room, enum travel_method method,
     return STATUS_OK;
 }
 
-static size_t count_beyond(const double *residual, size_t n, double limit)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        count += fabs(residual[i]) > limit;
-    }
-    return count;
-}
-
 /* Does AUTO use the robust law, as for other moves (travel_time.c)? Residuals of plain least
  * squares lie far out, or most moves keep far closer to the robust law. Of few moves that
  * rejects some that chance put aside, and its errors are too small. */
@@ -353,7 +345,7 @@ static bool is_robust_better(struct room *room, const double plain[PROFILE_TERMS
     const double closer_s = measure_residuals(room, robust);
     const double plain_s = measure_plain(room, plain);
     const double scale = measure_residuals(room, plain);
-    return count_beyond(room->residual, room->n, FAR_MEDIANS * scale) > 0 ||
+    return travel_count_beyond(room->residual, room->n, FAR_MEDIANS * scale) > 0 ||
            closer_s < CLOSER_RATIO * plain_s;
 }
 
@@ -377,8 +369,8 @@ static enum status fit_class(struct room *room, enum travel_method method,
     st = st == STATUS_OK ? linearise_law(room, by, law) : st;
     if (st == STATUS_OK) {
         law->n = room->n;
-        law->outliers = count_beyond(room->residual, room->n,
-                                     OUTLIER_SD * fmax(law->residual_s_sd, FLOOR_S));
+        law->outliers = travel_count_beyond(room->residual, room->n,
+                                            OUTLIER_SD * fmax(law->residual_s_sd, FLOOR_S));
         *used = by > *used ? by : *used;
     }
     return st;
@@ -446,11 +438,9 @@ static void set_terms(struct room *room, enum profile_class kind, const struct p
     const struct range range = find_range(room, law);
     double slope[PROFILE_TERMS];
     for (size_t j = 0; j < PROFILE_TERMS; j++) {
-        double unit[PROFILE_TERMS] = {0.0};
-        unit[j] = 1.0;
-        const double se = robust_ls_se(&law->slopes, unit);
+        const double se = sqrt(law->slopes.covariance[j][j]);
         slope[j] = j == PROFILE_T0 ? 1.0 : exp(law->q[j]);
-        e->identifiable[at + j] = robust_ls_estimable(&law->slopes, unit) &&
+        e->identifiable[at + j] = travel_knows_term(&law->slopes, j) &&
                                   (j == PROFILE_T0 || !(se > log(FACTOR_MAX))) &&
                                   range.lo[j] > -HUGE_VAL && range.hi[j] < HUGE_VAL;
         if (!e->identifiable[at + j]) {

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
@@ -13,15 +12,6 @@
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_thresholds.def"
 #include "identification/travel/travel_time.h"
-
-bool travel_values_differ(const struct travel_values *values)
-{
-    const double p = values->part_se * values->part_se;
-    const double w = values->whole_se * values->whole_se;
-    const double variance = values->is_nested ? fmax(p - w, 0.25 * p) : p + w;
-    const double apart = fabs(values->part - values->whole);
-    return apart > APART_SE * sqrt(variance) && apart > MATTERS * fabs(values->whole);
-}
 
 void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
                         size_t i)
@@ -40,7 +30,7 @@ static bool is_apart(const struct travel_fit *whole, const struct travel_fit *pa
                                          part->beta[term], part->beta_se[term], nested};
     return part->estimate.identifiable[term] && whole->estimate.identifiable[term] &&
            part->n >= part->estimate.rank + DOF_REPORTED && part->beta[term] > 0.0 &&
-           travel_values_differ(&values);
+           travel_values_differ(&values, APART_SE);
 }
 
 void travel_time_check_part(struct travel_fit *whole, const char *name,
@@ -98,9 +88,7 @@ enum status travel_held_out_score(travel_lap_predict *predict, const void *fit,
     held->rmse_s = held->n ? sqrt(rss / count) : nan("");
     held->mean_s = held->n ? sum / count : nan("");
     held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
-    gsl_sort(off->data, 1, held->n);
-    held->median_s =
-        held->n ? gsl_stats_median_from_sorted_data(off->data, 1, held->n) : nan("");
+    held->median_s = held->n ? gsl_stats_median(off->data, 1, held->n) : nan("");
     gsl_vector_free(off);
     return STATUS_OK;
 }

@@ -29,16 +29,6 @@ MUST_USE enum status travel_held_out_score(travel_lap_predict *predict, const vo
                                            const void *moves, size_t n,
                                            struct travel_held_out *held);
 
-/* Value i of a part of the moves, or of other moves, and the same value of the whole. */
-struct travel_values {
-    double whole, whole_se, part, part_se;
-    bool is_nested; /* the part is contained in the whole */
-};
-
-/* Returns whether both values differ by more than their errors, and so much that it matters.
- * Nested errors: the difference has the variance of the part minus that of the whole. */
-bool travel_values_differ(const struct travel_values *values);
-
 /* Adds a reason to *whole: the part called `name` gives another entry i. */
 void travel_report_part(struct estimate *whole, const char *name, const struct estimate *part,
                         size_t i);

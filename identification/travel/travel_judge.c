@@ -382,15 +382,23 @@ void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves,
     }
 }
 
+bool travel_values_differ(const struct travel_values *values, double errors)
+{
+    const double p = values->part_se * values->part_se;
+    const double w = values->whole_se * values->whole_se;
+    const double variance = values->is_nested ? fmax(p - w, 0.25 * p) : p + w;
+    const double apart = fabs(values->part - values->whole);
+    return apart > errors * sqrt(variance) && apart > MATTERS * fabs(values->whole);
+}
+
 /* A robust fit may reject moves that belong to the law. It then differs from plain least
  * squares by more than the additional noise of the latter (Hausman's test). */
 static void judge_aside(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
-        const double p = evidence->plain_se[j] * evidence->plain_se[j];
-        const double variance = fmax(p - fit->beta_se[j] * fit->beta_se[j], 0.25 * p);
-        const double apart = fabs(evidence->plain[j] - fit->beta[j]);
-        if (apart > ASIDE_SE * sqrt(variance) && apart > MATTERS * fabs(fit->beta[j])) {
+        const struct travel_values values = {fit->beta[j], fit->beta_se[j], evidence->plain[j],
+                                             evidence->plain_se[j], true};
+        if (travel_values_differ(&values, ASIDE_SE)) {
             estimate_reason(&fit->estimate, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                             "%s gives %s = %.4g, ols %.4g: moves that it rejects are later the "
                             "larger they are, and may be part of the law",

@@ -35,6 +35,17 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
  * fitted. */
 void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n);
 
+/* Value i of a part of the moves, or of other moves, and the same value of the whole. */
+struct travel_values {
+    double whole, whole_se, part, part_se;
+    bool is_nested; /* the part is contained in the whole */
+};
+
+/* Returns whether both values differ by more than this many of their errors, and so much that
+ * it matters. Nested errors: the difference has the variance of the part minus that of the
+ * whole. */
+bool travel_values_differ(const struct travel_values *values, double errors);
+
 /* ---- judgements that fits of commanded moves share ---- */
 
 /* Judges how many moves were usable. */

@@ -83,6 +83,9 @@ enum travel_effect travel_law_effect(const struct travel_law *law, double sd);
  */
 enum travel_effect travel_law_not_excluded(const struct travel_law *law);
 
+/* Returns whether the fit determines its term j alone. */
+bool travel_knows_term(const struct robust_ls_fit *fit, size_t j);
+
 /* Returns whether `out` of n moves are too many outliers for late replies: more than a
  * tenth, and more than chance gives if one reply in twenty is late. */
 bool travel_law_many(size_t out, size_t n);

@@ -10,6 +10,13 @@
 #include "identification/numeric/dot.h"
 #include "identification/travel/travel_thresholds.def"
 
+bool travel_knows_term(const struct robust_ls_fit *fit, size_t j)
+{
+    double unit[ROBUST_LS_P_MAX] = {0.0};
+    unit[j] = 1.0;
+    return robust_ls_estimable(fit, unit);
+}
+
 bool travel_law_many(size_t out, size_t n)
 {
     return (double)out > MANY_RATIO * (double)n &&
@@ -45,10 +52,8 @@ enum status law_fit_plain(struct law_rows *w)
     }
     w->t0_s = plain.beta[TRAVEL_T0];
     for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-        double unit[ROBUST_LS_P_MAX] = {0.0};
-        unit[law_size_term(k)] = 1.0;
-        w->inverse[k] =
-            robust_ls_estimable(&plain, unit) ? plain.beta[law_size_term(k)] : (double)NAN;
+        const size_t j = law_size_term(k);
+        w->inverse[k] = travel_knows_term(&plain, j) ? plain.beta[j] : (double)NAN;
     }
     w->plain_rss = 0.0;
     for (size_t i = 0; i < all->n; i++) {

@@ -68,6 +68,15 @@ bool travel_equal_laps(const double *laps_s, size_t n)
     return n > 2 && equal == n;
 }
 
+size_t travel_count_beyond(const double *residual_s, size_t n, double limit_s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += fabs(residual_s[i]) > limit_s;
+    }
+    return count;
+}
+
 double travel_find_gap(double *sizes, size_t n)
 {
     gsl_sort(sizes, 1, n);

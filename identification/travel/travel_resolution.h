@@ -19,6 +19,9 @@ double travel_find_step(double *laps_s, size_t n);
 /* Are all laps equal, of three moves or more? Then they say nothing about the moves. */
 bool travel_equal_laps(const double *laps_s, size_t n);
 
+/* Returns how many residuals are larger than a limit, to either side. */
+size_t travel_count_beyond(const double *residual_s, size_t n, double limit_s);
+
 /* Returns the size up to which a move counts as none. It is TRAVEL_NO_MOVE if a tenth of the
  * sizes is zero, because sizes are then commanded. Otherwise it lies in the widest gap between
  * noise about zero and moves, if there is one. Sorts sizes [n], all >= 0. */

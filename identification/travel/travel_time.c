@@ -76,15 +76,13 @@ static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
     struct estimate *e = &fit->estimate;
     double slope[TRAVEL_P];
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        double unit[TRAVEL_P] = {0.0};
-        unit[j] = 1.0;
         slope[j] = 1.0;
-        e->identifiable[j] = robust_ls_estimable(ls, unit);
+        e->identifiable[j] = travel_knows_term(ls, j);
         if (!e->identifiable[j]) {
             continue;
         }
         fit->beta[j] = ls->beta[j];
-        fit->beta_se[j] = robust_ls_se(ls, unit);
+        fit->beta_se[j] = sqrt(ls->covariance[j][j]);
         fit->beta_lo[j] = fit->beta[j] - t * fit->beta_se[j];
         fit->beta_hi[j] = fit->beta[j] + t * fit->beta_se[j];
         e->value[j] = fit->beta[j];
@@ -257,15 +255,6 @@ static void widen_by_step(struct travel_fit *fit)
                   fit->lap_step_s);
 }
 
-static size_t count_beyond(const double *residual, size_t n, double limit)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        count += fabs(residual[i]) > limit;
-    }
-    return count;
-}
-
 /* Computes rmse, r2 and outliers over all moves, and r2 over the weighted moves. */
 static void set_quality(const struct room *room, double sd, struct travel_fit *fit,
                         struct travel_evidence *evidence)
@@ -294,7 +283,7 @@ static void set_quality(const struct room *room, double sd, struct travel_fit *f
     fit->residual_s_sd = sd;
     fit->rmse_s = sqrt(rss[0] / (double)fit->n);
     fit->r2 = sst[0] > 0.0 ? 1.0 - rss[0] / sst[0] : nan("");
-    fit->outliers = count_beyond(e, fit->n, OUTLIER_SD * fmax(sd, FLOOR_S));
+    fit->outliers = travel_count_beyond(e, fit->n, OUTLIER_SD * fmax(sd, FLOOR_S));
     evidence->r2_weighted = sst[1] > 0.0 ? 1.0 - rss[1] / sst[1] : nan("");
 }
 
@@ -321,7 +310,7 @@ static double find_skewness(const double *residual, const double *weight, size_t
 static void set_range(const struct room *room, struct travel_fit *fit)
 {
     const double far = WILD_SD * fmax(fit->residual_s_sd, FLOOR_S);
-    const size_t near = fit->n - count_beyond(room->residual, fit->n, far);
+    const size_t near = fit->n - travel_count_beyond(room->residual, fit->n, far);
     double squares = 0.0;
     for (size_t i = 0; i < fit->n; i++) {
         const double e = room->residual[i];
@@ -359,7 +348,7 @@ static void compare_robust(const struct robust_ls_fit *plain,
                            struct travel_evidence *evidence)
 {
     if (robust->method != ROBUST_LS_OLS && robust->sd < CLOSER_RATIO * plain->sd) {
-        evidence->wild_count = count_beyond(residual, plain->n, WILD_SD * robust->sd);
+        evidence->wild_count = travel_count_beyond(residual, plain->n, WILD_SD * robust->sd);
         evidence->closer_s = robust->sd;
     }
 }
@@ -373,18 +362,16 @@ static size_t count_far(const struct room *room, const struct robust_ls_fit *pla
     }
     const double scale = MAD_TO_SD * gsl_stats_median(room->sorted, 1, n) *
                          sqrt((double)n / (double)(n - plain->rank));
-    return count_beyond(room->residual, n, FAR_MEDIANS * fmax(scale, FLOOR_S));
+    return travel_count_beyond(room->residual, n, FAR_MEDIANS * fmax(scale, FLOOR_S));
 }
 
 /* Stores 1/w and 1/v by plain least squares. */
 static void remember_plain(const struct robust_ls_fit *plain, struct travel_evidence *evidence)
 {
     for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
-        double unit[TRAVEL_P] = {0.0};
-        unit[j] = 1.0;
-        const bool known = robust_ls_estimable(plain, unit);
+        const bool known = travel_knows_term(plain, j);
         evidence->plain[j] = known ? plain->beta[j] : nan("");
-        evidence->plain_se[j] = known ? robust_ls_se(plain, unit) : nan("");
+        evidence->plain_se[j] = known ? sqrt(plain->covariance[j][j]) : nan("");
     }
 }
 
@@ -451,7 +438,7 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
     enum { P = TRAVEL_P };
     double bread[P * P] = {0.0};
     double meat[P * P] = {0.0};
-    double half[P * P];
+    double robust[P * P];
     struct svd svd;
     for (size_t i = 0; i < problem->n; i++) {
         const double *x = problem->x + i * P;
@@ -471,10 +458,7 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
     }
     for (size_t i = 0; i < problem->n; i++) {
         const double *x = problem->x + i * P;
-        double leverage = 0.0;
-        for (size_t j = 0; j < P * P; j++) {
-            leverage += x[j / P] * svd.inverse[j] * x[j % P];
-        }
+        const double leverage = square_form(x, svd.inverse, P, P);
         /* A move with full leverage would contain only its own noise, so leverage is
          * limited. */
         const double own = fmax(1.0 - leverage, 0.3);
@@ -483,20 +467,11 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
             meat[j] += e * e * x[j / P] * x[j % P];
         }
     }
-    for (size_t j = 0; j < P * P; j++) {
-        half[j] = 0.0;
-        for (size_t k = 0; k < P; k++) {
-            half[j] += svd.inverse[j / P * P + k] * meat[k * P + j % P];
-        }
-    }
+    square_sandwich(svd.inverse, meat, P, robust);
     double grow[P];
     for (size_t j = 0; j < P; j++) {
-        double variance = 0.0;
-        for (size_t k = 0; k < P; k++) {
-            variance += half[j * P + k] * svd.inverse[k * P + j];
-        }
-        grow[j] =
-            ls->covariance[j][j] > 0.0 ? fmax(1.0, sqrt(variance / ls->covariance[j][j])) : 1.0;
+        const double plain = ls->covariance[j][j];
+        grow[j] = plain > 0.0 ? fmax(1.0, sqrt(robust[j * P + j] / plain)) : 1.0;
     }
     for (size_t j = 0; j < P * P; j++) {
         ls->covariance[j / P][j % P] *= grow[j / P] * grow[j % P];
