@@ -188,7 +188,7 @@ static bool choose_turns(const struct arm_geometry *arm, const double near[ARM_J
     return true;
 }
 
-static double largest_difference(const double a[ARM_JOINTS], const double b[ARM_JOINTS])
+double arm_largest_turn(const double a[ARM_JOINTS], const double b[ARM_JOINTS])
 {
     double most = 0.0;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
@@ -231,7 +231,7 @@ enum arm_reach arm_inverse_near(const struct arm_geometry *arm, const struct rig
         if (!choose_turns(arm, near, s.q)) {
             continue;
         }
-        const double distance = largest_difference(s.q, near);
+        const double distance = arm_largest_turn(s.q, near);
         if (distance < best - ROUNDING) {
             best = distance;
             *out = s;

@@ -42,6 +42,9 @@ size_t arm_inverse(const struct arm_geometry *arm, const struct rigid *tool, dou
 enum arm_reach arm_inverse_near(const struct arm_geometry *arm, const struct rigid *tool,
                                 const double near[ARM_JOINTS], struct arm_solution *out);
 
+/* Returns the largest difference of a joint. */
+double arm_largest_turn(const double a[ARM_JOINTS], const double b[ARM_JOINTS]);
+
 /* Returns the branch of any joint angles. */
 int arm_branch(const struct arm_geometry *arm, const double q[ARM_JOINTS]);
 

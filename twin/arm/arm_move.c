@@ -50,6 +50,13 @@ static bool check_rates(const struct arm_rates *r)
            r->a_mps2 > 0.0 && isfinite(r->time_s) && r->time_s >= 0.0;
 }
 
+static bool check_tool_goal(const double from_q[ARM_JOINTS], const struct rigid *to,
+                            const struct arm_rates *rates)
+{
+    return all_finite(from_q, ARM_JOINTS) && all_finite(to->at_m, 3) &&
+           all_finite(&to->turn[0][0], 9) && check_rates(rates);
+}
+
 /* ---- the trapezoid ---- */
 
 double arm_duration_s(double size, double v, double a)
@@ -69,28 +76,28 @@ static void set_profile(struct arm_move *m, double v, double a)
     m->duration_s = arm_duration_s(1.0, v, a);
 }
 
-/* Returns the share of the path and its rate. */
-static double share_at(const struct arm_move *m, double t_s, double *rate)
+double arm_share_at(double speed, double acceleration, double duration_s, double t_s,
+                    double *rate)
 {
-    const double rise_s = m->speed / m->acceleration;
+    const double rise_s = speed / acceleration;
     *rate = 0.0;
     if (!(t_s > 0.0)) {
         return 0.0;
     }
-    if (t_s >= m->duration_s) {
+    if (t_s >= duration_s) {
         return 1.0;
     }
     if (t_s < rise_s) {
-        *rate = m->acceleration * t_s;
-        return 0.5 * m->acceleration * t_s * t_s;
+        *rate = acceleration * t_s;
+        return 0.5 * acceleration * t_s * t_s;
     }
-    if (t_s <= m->duration_s - rise_s) {
-        *rate = m->speed;
-        return m->speed * (t_s - 0.5 * rise_s);
+    if (t_s <= duration_s - rise_s) {
+        *rate = speed;
+        return speed * (t_s - 0.5 * rise_s);
     }
-    const double left_s = m->duration_s - t_s;
-    *rate = m->acceleration * left_s;
-    return 1.0 - 0.5 * m->acceleration * left_s * left_s;
+    const double left_s = duration_s - t_s;
+    *rate = acceleration * left_s;
+    return 1.0 - 0.5 * acceleration * left_s * left_s;
 }
 
 /* ---- bounds on the path ---- */
@@ -122,15 +129,6 @@ static struct arm_fault check_clearance(const struct arm_geometry *arm,
         }
     }
     return accepted;
-}
-
-static double largest_turn(const double a[ARM_JOINTS], const double b[ARM_JOINTS])
-{
-    double most = 0.0;
-    for (size_t i = 0; i < ARM_JOINTS; i++) {
-        most = fmax(most, fabs(a[i] - b[i]));
-    }
-    return most;
 }
 
 /* Returns the largest share of a joint's speed limit, at a rate of the path of 1/s. */
@@ -192,7 +190,7 @@ struct arm_fault arm_plan_joints(const struct arm_geometry *arm,
             return refuse_move(ARM_BEYOND_LIMIT, 1.0);
         }
     }
-    m.size_rad = largest_turn(from_q, to_q);
+    m.size_rad = arm_largest_turn(from_q, to_q);
     if (m.size_rad >= NOTHING) {
         const struct arm_fault late = time_joints(arm, rates, bounds, &m);
         if (late.refusal != ARM_ACCEPTED) {
@@ -272,7 +270,7 @@ static struct arm_fault walk_path(const struct arm_geometry *arm,
                                                                   : ARM_OUT_OF_REACH;
             return (struct arm_fault){.refusal = why, .at = i / steps, .reach = reach};
         }
-        if (largest_turn(q, next.q) > JUMP_RAD) {
+        if (arm_largest_turn(q, next.q) > JUMP_RAD) {
             return refuse_move(ARM_AT_SINGULARITY, i / steps);
         }
         *effort = fmax(*effort, find_effort(arm, q, next.q, 1.0 / steps));
@@ -330,7 +328,7 @@ static struct arm_fault plan_tool(const struct arm_geometry *arm, const struct a
     if (fault.refusal != ARM_ACCEPTED) {
         return fault;
     }
-    m->size_rad = largest_turn(m->from_q, m->to_q);
+    m->size_rad = arm_largest_turn(m->from_q, m->to_q);
     return time_path(rates, bounds, effort, m);
 }
 
@@ -351,20 +349,24 @@ static void turn_towards(struct arm_move *m, const struct rigid *to)
     m->angle_rad = length_of(m->turn_rad);
 }
 
+void arm_move_set_line(struct arm_move *move, const struct rigid *to)
+{
+    for (size_t i = 0; i < 3; i++) {
+        move->shift_m[i] = to->at_m[i] - move->from.at_m[i];
+    }
+    move->length_m = length_of(move->shift_m);
+    turn_towards(move, to);
+}
+
 struct arm_fault arm_plan_line(const struct arm_geometry *arm, const double from_q[ARM_JOINTS],
                                const struct rigid *to, const struct arm_rates *rates,
                                const struct arm_bounds *bounds, struct arm_move *out)
 {
-    if (!all_finite(from_q, ARM_JOINTS) || !all_finite(to->at_m, 3) ||
-        !all_finite(&to->turn[0][0], 9) || !check_rates(rates)) {
+    if (!check_tool_goal(from_q, to, rates)) {
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
     struct arm_move m = begin_tool_path(arm, ARM_LINE, from_q);
-    for (size_t i = 0; i < 3; i++) {
-        m.shift_m[i] = to->at_m[i] - m.from.at_m[i];
-    }
-    m.length_m = length_of(m.shift_m);
-    turn_towards(&m, to);
+    arm_move_set_line(&m, to);
     const struct arm_fault fault = plan_tool(arm, rates, bounds, &m);
     if (fault.refusal == ARM_ACCEPTED) {
         *out = m;
@@ -431,8 +433,7 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
                               const struct arm_rates *rates, const struct arm_bounds *bounds,
                               struct arm_move *out)
 {
-    if (!all_finite(from_q, ARM_JOINTS) || !all_finite(via_m, 3) || !all_finite(to->at_m, 3) ||
-        !all_finite(&to->turn[0][0], 9) || !check_rates(rates) ||
+    if (!check_tool_goal(from_q, to, rates) || !all_finite(via_m, 3) ||
         !(isfinite(turns) && turns >= 0.0)) {
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
@@ -486,7 +487,9 @@ bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t
                  double q[ARM_JOINTS], double qd[ARM_JOINTS])
 {
     double rate = 0.0;
-    const double share = move->duration_s > 0.0 ? share_at(move, t_s, &rate) : 1.0;
+    const double share = move->duration_s > 0.0 ? arm_share_at(move->speed, move->acceleration,
+                                                               move->duration_s, t_s, &rate)
+                                                : 1.0;
     if (move->path != ARM_JOINT_PATH && share > 0.0 && share < 1.0) {
         return tool_at(move, arm, share, rate, q, qd);
     }

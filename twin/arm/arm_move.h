@@ -109,4 +109,12 @@ double arm_move_off_path(const struct arm_move *move, const struct arm_geometry 
 /* Returns the duration (1) of a path of this size (rad or m). */
 double arm_duration_s(double size, double v, double a);
 
+/* Returns the share of a path at t_s of its duration, and its rate: speed and acceleration of
+ * the share, 1/s and 1/s^2. */
+double arm_share_at(double speed, double acceleration, double duration_s, double t_s,
+                    double *rate);
+
+/* Sets shift, turn and their sizes of a line of the tool from move->from. */
+void arm_move_set_line(struct arm_move *move, const struct rigid *to);
+
 #endif

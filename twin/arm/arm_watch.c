@@ -87,35 +87,13 @@ static double measure_joints(const struct arm_watch *w, const struct arm_watched
     return off;
 }
 
-/* A straight path of the tool with a turn about one axis. */
-struct tool_line {
-    struct rigid from;
-    double shift_m[3], turn_rad[3]; /* the turn in the tool's own axes at the start */
-    double length_m, angle_rad;
-};
-
 static double length_of(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-static struct tool_line find_line(const double from[6], const double to[6])
-{
-    struct tool_line line = {.from = rigid_from_pose(from)};
-    const struct rigid end = rigid_from_pose(to);
-    const struct rigid back = rigid_invert(&line.from);
-    const struct rigid motion = rigid_multiply(&back, &end);
-    for (int i = 0; i < 3; i++) {
-        line.shift_m[i] = end.at_m[i] - line.from.at_m[i];
-    }
-    rotation_log(&motion, line.turn_rad);
-    line.length_m = length_of(line.shift_m);
-    line.angle_rad = length_of(line.turn_rad);
-    return line;
-}
-
 /* Computes the share of the line that a pose is at, and its deviation. */
-static double share_of_line(const struct tool_line *line, const double pose[6], double *off_m,
+static double share_of_line(const struct arm_move *line, const double pose[6], double *off_m,
                             double *off_rad)
 {
     const struct rigid here = rigid_from_pose(pose);
@@ -142,8 +120,8 @@ static double share_of_line(const struct tool_line *line, const double pose[6], 
 
 /* Does the same as measure_joints() for the tool's line; returns whether it stays within
  * tolerance, and the deviation as a share of it. */
-static bool measure_line(const struct arm_watch *w, const struct tool_line *line,
-                         double share[], double *part)
+static bool measure_line(const struct arm_watch *w, const struct arm_move *line, double share[],
+                         double *part)
 {
     *part = 0.0;
     if (!(line->length_m >= LINE_LEAST_M || line->angle_rad >= TURN_LEAST_RAD)) {
@@ -161,22 +139,6 @@ static bool measure_line(const struct arm_watch *w, const struct tool_line *line
 /* ---- the profile --------------------------------------------------------------------------
  */
 
-/* Returns the share of a trapezoid at t of duration: 1/v + v/a. */
-static double share_at(double v, double a, double duration_s, double t_s)
-{
-    const double ramp_s = v / a;
-    if (t_s <= 0.0 || t_s >= duration_s) {
-        return t_s <= 0.0 ? 0.0 : 1.0;
-    }
-    if (t_s < ramp_s) {
-        return 0.5 * a * t_s * t_s;
-    }
-    if (t_s > duration_s - ramp_s) {
-        return 1.0 - 0.5 * a * (duration_s - t_s) * (duration_s - t_s);
-    }
-    return v * (t_s - 0.5 * ramp_s);
-}
-
 /* Computes the sum of squares and the maximum of the samples' deviations from the trapezoid
  * with this ramp. */
 static double measure_ramp(const struct arm_watch *w, const double share[],
@@ -188,7 +150,8 @@ static double measure_ramp(const struct arm_watch *w, const double share[],
     *off = 0.0;
     for (size_t i = 0; i < w->count; i++) {
         const double t_s = w->stored[i].t_s - m->t_start_s;
-        const double by = fabs(share[i] - share_at(v, v / ramp_s, duration_s, t_s));
+        double rate;
+        const double by = fabs(share[i] - arm_share_at(v, v / ramp_s, duration_s, t_s, &rate));
         sum += by * by;
         *off = fmax(*off, by);
     }
@@ -258,7 +221,9 @@ static bool describe_move(struct arm_watch *w, double end_s, enum arm_watched_en
     if (!(m->size_rad > NO_MOVE_RAD) || !(end_s > w->start_s)) {
         return false;
     }
-    const struct tool_line line = find_line(w->stored[0].pose, m->to_pose);
+    struct arm_move line = {.from = rigid_from_pose(w->stored[0].pose)};
+    const struct rigid end_pose = rigid_from_pose(m->to_pose);
+    arm_move_set_line(&line, &end_pose);
     m->length_m = line.length_m;
     m->angle_rad = line.angle_rad;
     const double off_rad = measure_joints(w, m, joint_share);
