@@ -324,14 +324,12 @@ static void step_exactly(const struct mover *m, double *nu, double *pose, double
 
 static void apply_step(const struct mover *m, double *nu, double *pose, double h_s)
 {
+    static const double ahead[] = {0.5, 0.5, 1.0}; /* shares of the step of stages 2 to 4 */
     const size_t n = m->n;
     const size_t poses = m->poses;
     struct state begin;
     struct state at;
-    struct state k1;
-    struct state k2;
-    struct state k3;
-    struct state k4;
+    struct state k[4];
 
     if (m->model->exact_step) {
         step_exactly(m, nu, pose, h_s);
@@ -341,18 +339,17 @@ static void apply_step(const struct mover *m, double *nu, double *pose, double h
     if (pose) {
         memcpy(begin.pose, pose, poses * sizeof pose[0]);
     }
-    derive_rates(m, &begin, &k1);
-    advance_state(m, &begin, &k1, 0.5 * h_s, &at);
-    derive_rates(m, &at, &k2);
-    advance_state(m, &begin, &k2, 0.5 * h_s, &at);
-    derive_rates(m, &at, &k3);
-    advance_state(m, &begin, &k3, h_s, &at);
-    derive_rates(m, &at, &k4);
+    derive_rates(m, &begin, &k[0]);
+    for (size_t s = 0; s < COUNT(ahead); s++) {
+        advance_state(m, &begin, &k[s], ahead[s] * h_s, &at);
+        derive_rates(m, &at, &k[s + 1]);
+    }
     for (size_t i = 0; i < n; i++) {
-        nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
+        nu[i] += h_s / 6.0 * (k[0].nu[i] + 2.0 * k[1].nu[i] + 2.0 * k[2].nu[i] + k[3].nu[i]);
     }
     for (size_t i = 0; i < poses; i++) {
-        pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
+        pose[i] +=
+            h_s / 6.0 * (k[0].pose[i] + 2.0 * k[1].pose[i] + 2.0 * k[2].pose[i] + k[3].pose[i]);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "base/numbers/constants.h"
 #include "identification/numeric/damped_search.h"
@@ -218,10 +218,9 @@ static void off_neighbours(double window[3][WINDOW], double off[2])
 {
     double from[3];
     for (size_t i = 0; i < 3; i++) {
-        double sorted[WINDOW];
-        memcpy(sorted, window[i], sizeof sorted);
-        gsl_sort(sorted, 1, WINDOW);
-        from[i] = window[i][NEIGHBOURS] - sorted[NEIGHBOURS];
+        double values[WINDOW];
+        memcpy(values, window[i], sizeof values);
+        from[i] = window[i][NEIGHBOURS] - gsl_stats_median(values, 1, WINDOW);
     }
     off[0] = hypot(from[0], from[1]);
     off[1] = fabs(from[2]);
@@ -278,8 +277,9 @@ static double limit_of(const double *off, size_t n, double *sorted)
             sorted[count++] = off[i];
         }
     }
-    gsl_sort(sorted, 1, count);
-    return count > 0 ? fmax(OUTLIER_SD * 1.4826 * sorted[count / 2], OUTLIER_MIN) : HUGE_VAL;
+    return count > 0 ? fmax(OUTLIER_SD * 1.4826 * gsl_stats_select(sorted, 1, count, count / 2),
+                            OUTLIER_MIN)
+                     : HUGE_VAL;
 }
 
 /* Removes poses that jump; returns their number. scratch is [3 x n]. */
