@@ -9,7 +9,7 @@
 
 #include "identification/numeric/curve_fit.h"
 #include "identification/numeric/residual_colour.h"
-#include "identification/simulation/channel_delays.h"
+#include "identification/simulation/input_phase.h"
 #include "identification/simulation/output_error.h"
 #include "identification/simulation/simulation_thresholds.def"
 
@@ -44,7 +44,7 @@ static void compute_residuals(void *context, const double *x, double *residual)
     values.delay_s = x[DELAY];
     values.start = x[START];
     values.size = x[SIZE];
-    channel_residual(&s->channel, &values, NULL, residual);
+    channel_residual(&s->channel, &values, residual);
 }
 
 /* Two starts, the bounds and a typical change of an effect's size. */
@@ -202,65 +202,28 @@ static void try_effects(struct search *s, struct channel_cause *cause)
     }
 }
 
-/* Decides from the refits. row: phases of the commands in their rows
- * explain the spread of the delays. */
-static void decide_finding(struct search *s, const struct channel_delays *delays, bool row,
+/* Names what explains a coloured residual best: an effect, or the times of the commands. Many
+ * times can imitate one effect. If both explain the same, the effect has the larger chi2, which
+ * is linear in the ratio of the squares, and that of the times is logarithmic. */
+static void decide_finding(const struct search *s, const struct input_phases *phases,
                            struct channel_cause *cause)
 {
-    double share =
-        delays->count > 0 ? find_share(s, delays->squares, (double)delays->count) : -HUGE_VAL;
-    const bool varies = share > cause->share;
-    const double chi2 =
-        varies ? find_chi2(s, delays->squares, (double)delays->count) : cause->chi2;
-    const bool named = fmax(share, cause->share) >= CAUSE_SHARE && chi2 > CAUSE_CHI2;
-    const bool small = cause->judged_share <= fmax(COLOURED_SHARE_MAX, s->step_share);
-    if (named && !varies) {
+    const bool varies = phases->count > 0 && phases->chi2 > cause->chi2;
+    const bool named = varies ? phases->within_row || phases->vary
+                              : cause->share >= CAUSE_SHARE && cause->chi2 > CAUSE_CHI2;
+    if (named && varies) {
+        cause->finding = phases->within_row ? CHANNEL_ROW_PHASE : CHANNEL_DELAY_VARIES;
+    } else if (named) {
         cause->finding = CHANNEL_EFFECT;
-    } else if (named && !row) {
-        cause->finding = CHANNEL_DELAY_VARIES;
-    } else if (small) {
-        cause->finding = named ? CHANNEL_ROW_PHASE : CHANNEL_SMALL;
-    } else if (delays->count == 0 && cause->judged_share <= PHASE_REACH * cause->phase_share) {
-        cause->finding = CHANNEL_ROW_PHASE;
     } else {
-        cause->finding = CHANNEL_UNNAMED;
-    }
-    if (cause->finding == CHANNEL_DELAY_VARIES) {
-        cause->share = share;
-        cause->chi2 = chi2;
+        cause->finding = cause->coloured_share <= fmax(COLOURED_SHARE_MAX, s->step_share)
+                             ? CHANNEL_SMALL
+                             : CHANNEL_UNNAMED;
     }
 }
 
-/* Analyses a coloured residual. scratch [2 n + changes] */
-static enum status find_cause(struct search *s, double motion_sd, double *scratch,
-                              struct channel_cause *cause)
-{
-    struct channel_delays delays;
-    double *shifts = scratch + 2 * s->channel.set->n;
-    const enum status st =
-        channel_delays_fit(&s->channel, &cause->base, shifts, scratch, &delays);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    const bool row = delays.count > 0 && delays.spread_s <= ROW_REACH * delays.row_s;
-    if (delays.count > 0) {
-        cause->spread_s = delays.spread_s;
-    }
-    if (row) {
-        const struct residual_colour left = find_colour(s, scratch);
-        cause->judged_share =
-            fmin(cause->judged_share, residual_colour_share(&left, motion_sd));
-    }
-    if (delays.count == 0) {
-        cause->phase_share =
-            channel_phase_residual(&s->channel, &cause->base, scratch) / motion_sd;
-    }
-    try_effects(s, cause);
-    decide_finding(s, &delays, row, cause);
-    return STATUS_OK;
-}
-
-static enum status search_cause(struct search *s, struct channel_cause *cause)
+static void search_cause(struct search *s, const struct input_phases *phases,
+                         struct channel_cause *cause)
 {
     static const struct size_range none = {{0.0, 0.0}, 0.0, 0.0, 1.0};
     const size_t n = s->channel.set->n;
@@ -282,40 +245,36 @@ static enum status search_cause(struct search *s, struct channel_cause *cause)
     }
     s->white = colour.white;
     cause->coloured_share = residual_colour_share(&colour, motion_sd);
-    cause->judged_share = cause->coloured_share;
-    if (cause->coloured_share > 0.0) {
-        return find_cause(s, motion_sd, rows + 2 * n, cause);
-    }
     /* an effect may hide in a residual whose colour chance could explain */
     try_effects(s, cause);
     cause->finding = cause->share >= CAUSE_SHARE && cause->chi2 > CAUSE_CHI2 ? CHANNEL_EFFECT
                                                                              : CHANNEL_WHITE;
-    return STATUS_OK;
+    if (cause->coloured_share > 0.0) {
+        decide_finding(s, phases, cause);
+    }
 }
 
-enum status channel_cause_find(const struct data_set *set, const double *command,
-                               const double *velocity, const struct channel_values *near,
-                               struct channel_cause *cause)
+/* Analyses a channel from values near its best fit. */
+static enum status find_cause(const struct data_set *set, const double *command,
+                              const double *velocity, const struct channel_values *near,
+                              const struct input_phases *phases, struct channel_cause *cause)
 {
     struct search s = {.step_share = 0.0};
-    struct channel_cause out = {.base = *near,
-                                .with = *near,
-                                .phase_share = (double)NAN,
-                                .spread_s = (double)NAN,
-                                .dt_s = set->dt_s};
+    struct channel_cause out = {.base = *near, .with = *near, .dt_s = set->dt_s};
     out.base.effect = CHANNEL_EFFECTS;
     out.base.size = 0.0;
     enum status st = channel_init(&s.channel, set, command, velocity, near->lag_s);
     if (st == STATUS_OK) {
-        /* slopes and a residual of the search, its results, and those of the delays */
-        s.room = gsl_vector_alloc((UNKNOWNS + 1 + 2 + 2) * set->n + s.channel.change_count);
-        st = s.room ? search_cause(&s, &out) : STATUS_E_NOMEM;
+        /* slopes and a residual of the search, and its results */
+        s.room = gsl_vector_alloc((UNKNOWNS + 1 + 2) * set->n);
+        st = s.room ? STATUS_OK : STATUS_E_NOMEM;
+    }
+    if (st == STATUS_OK) {
+        search_cause(&s, phases, &out);
+        *cause = out;
     }
     gsl_vector_free(s.room);
     channel_free(&s.channel);
-    if (st == STATUS_OK) {
-        *cause = out;
-    }
     return st;
 }
 
@@ -343,7 +302,7 @@ static enum status add_residuals(const struct data_set *set, const double *comma
     struct channel_response channel;
     const enum status st = channel_init(&channel, set, command, velocity, values->lag_s);
     if (st == STATUS_OK) {
-        channel_simulate(&channel, values, NULL, velocity);
+        channel_simulate(&channel, values, velocity);
         for (size_t k = 0; k < set->n; k++) {
             velocity[k] += isfinite(residual[k]) ? residual[k] : 0.0;
         }
@@ -358,8 +317,9 @@ static bool is_channel(const struct channel_values *values)
 }
 
 static enum status find_axes(const struct model *model, const struct data_set *set,
-                             const struct dynamics_fit *fit, double *const *residual,
-                             double *velocity, struct channel_causes *causes)
+                             const struct dynamics_fit *fit, const struct input_phases *phases,
+                             double *const *residual, double *velocity,
+                             struct channel_causes *causes)
 {
     enum status st = STATUS_OK;
     for (size_t a = 0; a < model->axis_count && st == STATUS_OK; a++) {
@@ -374,7 +334,7 @@ static enum status find_axes(const struct model *model, const struct data_set *s
             st = add_residuals(set, set->tau[a], &values, residual[a], velocity);
         }
         st = st == STATUS_OK
-                 ? channel_cause_find(set, set->tau[a], velocity, &values, &causes->axis[a])
+                 ? find_cause(set, set->tau[a], velocity, &values, phases, &causes->axis[a])
                  : st;
     }
     causes->count = st == STATUS_OK ? model->axis_count : 0;
@@ -386,6 +346,7 @@ enum status channel_causes_find(const struct model *model, const struct data_set
 {
     double *residual[MODEL_AXES_MAX];
     struct search_report report;
+    struct input_phases phases;
     *causes = (struct channel_causes){.count = 0};
     if (!model->channels || fit->method != DYNAMICS_OUTPUT_ERROR ||
         fit->stop != DYNAMICS_STOP_CONVERGED) {
@@ -398,11 +359,15 @@ enum status channel_causes_find(const struct model *model, const struct data_set
     for (size_t a = 0; a < set->axes; a++) {
         residual[a] = room->data + (a + 1) * set->n;
     }
-    enum status st =
-        output_error_validate(model, set, fit->estimate.value, fit->bias_count > 0,
-                              isfinite(fit->delay_s) ? fit->delay_s : 0.0, residual, &report);
+    /* the times go into the room for the residuals, and are not needed */
+    enum status st = input_phases_find(model, set, fit, true, NULL, residual[0], &phases);
     if (st == STATUS_OK) {
-        st = find_axes(model, set, fit, residual, room->data, causes);
+        st = output_error_validate(model, set, fit->estimate.value, fit->bias_count > 0,
+                                   isfinite(fit->delay_s) ? fit->delay_s : 0.0, residual,
+                                   &report);
+    }
+    if (st == STATUS_OK) {
+        st = find_axes(model, set, fit, &phases, residual, room->data, causes);
     }
     gsl_vector_free(room);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
@@ -507,30 +472,20 @@ static void judge_axis(struct estimate *e, const struct model *model, const char
     case CHANNEL_EFFECT:
         judge_effect(e, model, velocity, cause);
         break;
-    case CHANNEL_DELAY_VARIES:
-        estimate_reason_first(e, REASON_CAUSE, ESTIMATE_MARGINAL,
-                              "%s: the delay differs from command to command (sd %.2g s)",
-                              velocity, cause->spread_s);
-        estimate_advise(e, "stamp commands when they act, or send them at a fixed rate");
-        break;
-    case CHANNEL_ROW_PHASE:
-        estimate_note(e, REASON_AUTOCORRELATED,
-                      "%s: commands change between rows, so that each acts up to a row "
-                      "earlier: this explains its residual",
-                      velocity);
-        break;
     case CHANNEL_SMALL:
         estimate_note(e, REASON_AUTOCORRELATED,
                       "%s: the residual is autocorrelated, by %.2g %% of the motion: errors "
                       "allow for that",
-                      velocity, 100.0 * cause->judged_share);
+                      velocity, 100.0 * cause->coloured_share);
         break;
     case CHANNEL_UNNAMED:
         estimate_reason(e, REASON_AUTOCORRELATED, ESTIMATE_MARGINAL,
                         "%s: the residual is autocorrelated, by %.2g %% of the motion: "
                         "something acts that the model does not have",
-                        velocity, 100.0 * cause->judged_share);
+                        velocity, 100.0 * cause->coloured_share);
         break;
+    case CHANNEL_ROW_PHASE: /* input_phases_judge() reports the times */
+    case CHANNEL_DELAY_VARIES:
     case CHANNEL_WHITE:
         break;
     }

@@ -3,8 +3,8 @@
  *
  * If a residual is coloured, each effect of channel_response.h is fitted together with gain,
  * lag and delay. The one that explains most of the colour is the cause
- * (docs/model/first_order.md, "Causes"). Unknown phases of the commands within their rows
- * explain some colour, too.
+ * (docs/model/first_order.md, "Causes"). Unknown times of the commands (input_phase.h) explain
+ * some colour, too.
  */
 #ifndef IDENTIFICATION_SIMULATION_CHANNEL_CAUSE_H
 #define IDENTIFICATION_SIMULATION_CHANNEL_CAUSE_H
@@ -30,20 +30,10 @@ enum channel_finding {
 struct channel_cause {
     enum channel_finding finding;
     double coloured_share; /* of the residual, relative to the sd of the motion */
-    double judged_share;   /* without the phases of the commands in their rows */
-    double phase_share;    /* what such phases can cause; NaN: single delays were fitted */
-    double spread_s;       /* of the delays of single commands; NaN: not fitted */
     double share, chi2;    /* of the colour that the effect explains, and its significance */
     struct channel_values base, with; /* without and with the effect that explains most */
     double command_max, dt_s;
 };
-
-/* Analyses a channel from values near its best fit. Returns STATUS_OK or STATUS_E_NOMEM. Cold
- * path: allocates. Cost: some thousand simulations of the channel if it is coloured. */
-MUST_USE enum status channel_cause_find(const struct data_set *set, const double *command,
-                                        const double *velocity,
-                                        const struct channel_values *near,
-                                        struct channel_cause *cause);
 
 /* Results for all axes of a fit by output_error. */
 struct channel_causes {
@@ -51,6 +41,8 @@ struct channel_causes {
     struct channel_cause axis[MODEL_AXES_MAX];
 };
 
+/* Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. Cost: some thousand simulations of
+ * each channel that is coloured. */
 MUST_USE enum status channel_causes_find(const struct model *model, const struct data_set *set,
                                          const struct dynamics_fit *fit,
                                          struct channel_causes *causes);

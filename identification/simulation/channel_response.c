@@ -74,14 +74,16 @@ void channel_free(struct channel_response *channel)
     *channel = (struct channel_response){.set = NULL};
 }
 
-bool channel_is_settled(const struct channel_response *channel, size_t run, size_t k)
+/* Does the residual of sample k of a run count? Earlier commands are unknown. */
+static bool is_settled(const struct channel_response *channel, size_t run, size_t k)
 {
     const double *t_s = channel->set->t_s;
     return t_s[k] >= t_s[channel->set->run_start[run]] + channel->settled_s &&
            data_set_is_recorded(channel->set, k);
 }
 
-double channel_shape_command(const struct channel_values *values, double command)
+/* Computes the command that acts after dead band, limit and dependence on size. */
+static double shape_command(const struct channel_values *values, double command)
 {
     double size = fmax(fabs(command) - values->dead_band, 0.0);
     if (values->effect == CHANNEL_CLIP) {
@@ -98,7 +100,6 @@ double channel_shape_command(const struct channel_values *values, double command
 struct walk {
     const struct channel_response *channel;
     const struct channel_values *values;
-    const double *shifts;
     size_t next, end;       /* changes that are still to come in this run */
     double t_s, acts_s;     /* present time; time of the last change, so that none overtakes */
     double command;         /* acts now */
@@ -114,9 +115,6 @@ static double find_change_s(const struct walk *walk)
     if (walk->values->effect == CHANNEL_DELAY_GROWS) {
         const double since_s = channel->change_s[walk->next] - channel->set->t_s[0];
         t_s += walk->values->size * (since_s / channel->span_s - 0.5);
-    }
-    if (walk->shifts) {
-        t_s += walk->shifts[walk->next];
     }
     return fmax(t_s, walk->acts_s);
 }
@@ -177,7 +175,7 @@ static void move_substep(struct walk *walk, double h_s, const struct decay *deca
         walk->limited += fmin(fmax(command - walk->limited, -most), most);
         command = walk->limited;
     }
-    double target = values->gain * channel_shape_command(values, command);
+    double target = values->gain * shape_command(values, command);
     if (values->effect == CHANNEL_GAIN_DRIFTS) {
         target *= 1.0 + values->size * (middle_s / walk->channel->span_s - 0.5);
     }
@@ -192,14 +190,12 @@ static void move_substep(struct walk *walk, double h_s, const struct decay *deca
 }
 
 static struct walk begin_run(const struct channel_response *channel,
-                             const struct channel_values *values, const double *shifts,
-                             size_t run)
+                             const struct channel_values *values, size_t run)
 {
     const size_t first = channel->run_change[run];
     const double start = run == 0 ? values->start : channel->starts[run];
     return (struct walk){.channel = channel,
                          .values = values,
-                         .shifts = shifts,
                          .next = first + 1,
                          .end = channel->run_change[run + 1],
                          .t_s = channel->change_s[first],
@@ -211,12 +207,11 @@ static struct walk begin_run(const struct channel_response *channel,
 }
 
 void channel_simulate(const struct channel_response *channel,
-                      const struct channel_values *values, const double *shifts,
-                      double *response)
+                      const struct channel_values *values, double *response)
 {
     const struct data_set *set = channel->set;
     for (size_t r = 0; r < set->run_count; r++) {
-        struct walk walk = begin_run(channel, values, shifts, r);
+        struct walk walk = begin_run(channel, values, r);
         response[set->run_start[r]] = walk.shown;
         for (size_t k = set->run_start[r] + 1; k < set->run_start[r + 1]; k++) {
             const double row_s = set->t_s[k] - set->t_s[k - 1];
@@ -232,15 +227,13 @@ void channel_simulate(const struct channel_response *channel,
 }
 
 void channel_residual(const struct channel_response *channel,
-                      const struct channel_values *values, const double *shifts,
-                      double *residual)
+                      const struct channel_values *values, double *residual)
 {
     const struct data_set *set = channel->set;
-    channel_simulate(channel, values, shifts, residual);
+    channel_simulate(channel, values, residual);
     for (size_t r = 0; r < set->run_count; r++) {
         for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
-            residual[k] =
-                channel_is_settled(channel, r, k) ? channel->velocity[k] - residual[k] : 0.0;
+            residual[k] = is_settled(channel, r, k) ? channel->velocity[k] - residual[k] : 0.0;
         }
     }
 }

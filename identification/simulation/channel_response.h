@@ -61,21 +61,12 @@ MUST_USE enum status channel_init(struct channel_response *channel, const struct
                                   const double *command, const double *velocity, double lag_s);
 void channel_free(struct channel_response *channel);
 
-/* Returns whether the residual of sample k of a run counts: earlier commands are unknown. */
-bool channel_is_settled(const struct channel_response *channel, size_t run, size_t k);
-
-/* Computes the command that acts after dead band, limit and dependence on size. */
-double channel_shape_command(const struct channel_values *values, double command);
-
-/* Simulates all runs: response [set->n], out. shifts [change_count], additional delays of
- * each change; NULL: none. */
+/* Simulates all runs: response [set->n], out. */
 void channel_simulate(const struct channel_response *channel,
-                      const struct channel_values *values, const double *shifts,
-                      double *response);
+                      const struct channel_values *values, double *response);
 
 /* The same, subtracted from the measured velocity; 0 where a sample does not count. */
 void channel_residual(const struct channel_response *channel,
-                      const struct channel_values *values, const double *shifts,
-                      double *residual);
+                      const struct channel_values *values, double *residual);
 
 #endif

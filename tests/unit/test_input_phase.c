@@ -123,6 +123,10 @@ static void test_findings(void)
         CHECK_INT(of->name, table.set.commands.count > 0, of->within_row);
         input_phases_judge(&phases, &fit);
         CHECK_INT(of->name, estimate_has_reason(&fit.estimate, REASON_CAUSE), of->vary);
+        if (of->vary) {
+            CHECK_NEAR("spread", phases.spread_s, (of->early + of->late) * dt_s / sqrt(12.0),
+                       0.3, 0.0);
+        }
         if (of->within_row) {
             CHECK("coloured", fit.hac_share > 0.0);
             CHECK_NEAR(of->name, phases.ratio, 1.0, 0.25, 0.0);
