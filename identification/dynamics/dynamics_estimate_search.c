@@ -158,7 +158,6 @@ static enum status search_twice(const struct estimate_job *job, struct search_op
     const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
     if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
         near.iterations += fit->iterations;
-        second.evaluations += report->evaluations;
         *fit = near;
         *report = second;
         if (!found) {

@@ -87,7 +87,6 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     for (size_t r = 0; r < DATA_RUNS_MAX; r++) {
         for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
             fit->initial[r][i] = NAN;
-            fit->initial_se[r][i] = NAN;
         }
     }
 }

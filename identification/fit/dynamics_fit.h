@@ -73,8 +73,7 @@ struct dynamics_fit {
     double ridge;                    /* ridge that shrinks estimates towards zero; 0: none */
     bool robust;                     /* outliers were replaced */
     size_t outliers[MODEL_AXES_MAX]; /* number per axis; 0 unless robust */
-    double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
-    double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */
+    double initial[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* nu at the start of each run */
     /* Linear fits: root mean square of the parameter's column, and the share of it that no
      * other column can replace (1: all, 0: nothing). NaN: not computed. */
     double regressor_rms[DYNAMICS_P_MAX], independence_ratio[DYNAMICS_P_MAX];

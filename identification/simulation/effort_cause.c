@@ -387,7 +387,6 @@ static void search_cause(struct search *s, struct effort_cause *cause)
         const double share = residual_colour_share(&colour, gsl_stats_sd(s->set->nu[a], 1, n) /
                                                                 s->fit->residual_sd[a]);
         coloured = coloured || share > 0.0;
-        cause->coloured_share = fmax(cause->coloured_share, share);
     }
     const bool joint = s->model->sticks && s->set->axes == 1 && s->inertia >= 0 && s->drag >= 0;
     for (size_t e = 0; coloured && e < (joint ? EFFORT_EFFECTS : EFFORT_INERTIA_DRIFTS); e++) {

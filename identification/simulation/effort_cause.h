@@ -40,7 +40,6 @@ struct effort_cause {
     enum effort_effect effect; /* EFFORT_EFFECTS: none explains enough */
     double size;
     double share, chi2;    /* of the coloured residual that it explains, and significance */
-    double coloured_share; /* of the residual, relative to the motion; the largest axis */
     struct effort_lag lag; /* if that is the effect */
 };
 

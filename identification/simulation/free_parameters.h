@@ -45,7 +45,6 @@ struct search_report {
     double log_likelihood;
     bool at_bound[DYNAMICS_P_MAX];
     bool delay_at_bound;
-    size_t evaluations; /* number of simulations, or of filter passes */
 };
 
 /* Sets bounds from the signs of the parameters, without biases and delay. */

@@ -8,7 +8,8 @@
 /* Rank tolerance, relative to the largest singular value of the scaled columns. */
 static const double RANK_TOLERANCE = 1e-7;
 
-double information_se(double variance)
+/* Returns the root of a variance; NaN if it is not positive. */
+static double find_se(double variance)
 {
     return isfinite(variance) && variance >= 0.0 ? sqrt(variance) : nan("");
 }
@@ -124,8 +125,8 @@ void information_report(const struct information *information,
         const double ordinary = factor * information->covariance[a * g + a];
         const double robust = factor * information->robust[a * g + a];
         fit->estimate.value[a] = open[a] ? nan("") : at->theta[a];
-        fit->estimate.se_white[a] = open[a] ? nan("") : information_se(ordinary);
-        fit->se_hac[a] = open[a] ? nan("") : information_se(robust);
+        fit->estimate.se_white[a] = open[a] ? nan("") : find_se(ordinary);
+        fit->se_hac[a] = open[a] ? nan("") : find_se(robust);
         for (size_t b = 0; b < free_parameters->p; b++) {
             fit->estimate.covariance[a][b] =
                 open[a] || open[b] ? nan("") : factor * used[a * g + b];
@@ -135,7 +136,7 @@ void information_report(const struct information *information,
         return;
     }
     fit->delay_s = at->delay_s;
-    fit->delay_se_s = information_se(factor * used[delay * g + delay]);
+    fit->delay_se_s = find_se(factor * used[delay * g + delay]);
     for (size_t a = 0; a < free_parameters->p; a++) {
         fit->delay_covariance[a] = open[a] ? nan("") : factor * used[a * g + delay];
     }

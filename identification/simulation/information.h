@@ -50,7 +50,4 @@ void information_report(const struct information *information,
                         const struct free_values *at, double factor, bool white,
                         struct dynamics_fit *fit);
 
-/* Returns the root of a variance; NaN if it is not positive. */
-double information_se(double variance);
-
 #endif

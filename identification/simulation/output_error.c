@@ -50,10 +50,9 @@ struct oe_work {
     size_t g;       /* p + 1: global unknowns */
     size_t columns; /* n + g + 1 */
     size_t runs;
-    size_t counted;                /* number of residuals of one axis */
-    size_t free_count;             /* number of free unknowns, with initial velocities */
-    double floor2[MODEL_AXES_MAX]; /* smaller residual variances count as this */
-    size_t evaluations;
+    size_t counted;                  /* number of residuals of one axis */
+    size_t free_count;               /* number of free unknowns, with initial velocities */
+    double floor2[MODEL_AXES_MAX];   /* smaller residual variances count as this */
     double past[OE_SLOW_ITERATIONS]; /* costs of the last iterations */
     gsl_matrix *run;              /* [runs columns x columns] weighted triangles of the runs */
     struct qr_accumulator global; /* triangle of the global unknowns, with the rest */
@@ -135,7 +134,6 @@ static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
 {
     const double counted = (double)work->counted;
     bool ran_away = false;
-    work->evaluations++;
     work->free_parameters.walked = 0;
     work->rules.sensitive = true;
     gsl_matrix_set_zero(point->triangles);
@@ -301,44 +299,6 @@ static void eliminate_start(const struct oe_work *work, size_t run, double *foll
     }
 }
 
-/* Length of row i of A^-1: the error of an initial velocity for known global unknowns; zero
- * if no residual shows it. */
-static double own_error(const struct oe_work *work, size_t run, size_t i)
-{
-    const size_t m = work->columns;
-    const double *rows = gsl_matrix_const_ptr(work->run, run * m, 0);
-    double inverse[MODEL_AXES_MAX] = {0.0};
-    double squares = 0.0;
-    for (size_t k = i; k < work->n; k++) {
-        double sum = k == i ? 1.0 : 0.0;
-        for (size_t j = i; j < k; j++) {
-            sum -= inverse[j] * rows[j * m + k];
-        }
-        const double pivot = rows[k * m + k];
-        inverse[k] = fabs(pivot) > 0.0 ? sum / pivot : sum;
-        squares += inverse[k] * inverse[k];
-    }
-    return sqrt(squares);
-}
-
-/* Reports initial velocities and their standard errors: their own part, and that of the
- * global unknowns. */
-static void report_start(const struct oe_work *work, const struct information *information,
-                         size_t run, const double *follow, double factor,
-                         struct dynamics_fit *fit)
-{
-    const size_t top = run * work->columns;
-    for (size_t i = 0; i < work->n; i++) {
-        const double *by = follow + i * work->g;
-        const double own = own_error(work, run, i);
-        const double variance =
-            own * own + square_form(by, information->covariance, work->g, work->g);
-        const bool determined = fabs(gsl_matrix_get(work->run, top + i, i)) > 0.0;
-        fit->initial[run][i] = gsl_matrix_get(work->here.initial, run, i);
-        fit->initial_se[run][i] = determined ? information_se(factor * variance) : nan("");
-    }
-}
-
 /* Gradient of one sample's contribution to the likelihood, with the initial velocities
  * eliminated. */
 static void set_score(const struct oe_work *work, const struct trajectory *walk,
@@ -405,7 +365,9 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
     for (size_t r = 0; r < work->runs; r++) {
         double follow[MODEL_AXES_MAX * FREE_PARAMETERS_MAX];
         eliminate_start(work, r, follow);
-        report_start(work, &information, r, follow, factor, fit);
+        for (size_t i = 0; i < work->n; i++) {
+            fit->initial[r][i] = gsl_matrix_get(work->here.initial, r, i);
+        }
         add_scores(work, r, follow, &scores);
     }
     information_sandwich(&information, &scores);
@@ -613,7 +575,6 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
     const double rest = (double)(work->n * work->counted) * (log(2.0 * PI) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
     free_parameters_report(&work->free_parameters, &work->here.values, report);
-    report->evaluations = work->evaluations;
 }
 
 /* Ends without a result to judge. */
@@ -686,7 +647,7 @@ enum status output_error_fit(const struct model *model, const struct data_set *s
         return st;
     }
     struct oe_work work;
-    struct search_report found = {.evaluations = 0};
+    struct search_report found = {.white = false};
     describe_work(&work, model, set, options);
     if (work.counted < 1) {
         return STATUS_E_EMPTY;

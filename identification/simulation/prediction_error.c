@@ -489,7 +489,6 @@ static void summarise_innovations(const struct pe_work *work, struct search_repo
     free_parameters_report(&filter->free_parameters, &work->here, report);
     report->log_likelihood =
         -0.5 * (work->cost + (double)(filter->n * work->counted) * log(2.0 * PI));
-    report->evaluations = filter->evaluations;
 }
 
 /* Covariance of the scores from one more pass, which overwrites the triangle. */
@@ -688,7 +687,6 @@ static void describe_noise(const struct pe_work *work, struct dynamics_fit *fit)
         fit->force_sd[i] = filter->noise.force_sd[i];
         for (size_t r = 0; r < filter->set->run_count; r++) {
             fit->initial[r][i] = filter->set->nu[i][filter->set->run_start[r]];
-            fit->initial_se[r][i] = filter->noise.velocity_sd[i];
         }
     }
 }
@@ -741,7 +739,7 @@ enum status prediction_error_fit(const struct model *model, const struct data_se
         return st;
     }
     struct pe_work work = {.cost = 0.0};
-    struct search_report found = {.evaluations = 0};
+    struct search_report found = {.white = false};
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_PEM, options->with_biases);
     st = prediction_filter_alloc(&work.filter, model, set, options, 0)

@@ -22,8 +22,6 @@
 
 /* Fits. start and options as for output_error_fit(), whose result is a good start.
  *
- * fit: initial and initial_se are the first state of the filter and its noise.
- *
  * Returns as output_error_fit() does. Cost: about a hundred passes of the filter, each as
  * expensive as several simulations with sensitivities. */
 MUST_USE enum status prediction_error_fit(const struct model *model, const struct data_set *set,

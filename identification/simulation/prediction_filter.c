@@ -302,7 +302,6 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     /* Biases that are not fitted are zero. */
     double theta[DYNAMICS_P_MAX] = {0.0};
     memcpy(theta, values->theta, filter->free_parameters.p * sizeof *theta);
-    filter->evaluations++;
     filter->free_parameters.walked = 0;
     filter->sensitive = pass->qr || pass->see;
     filter->rules.fixed = !filter->sensitive;

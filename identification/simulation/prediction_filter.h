@@ -20,7 +20,6 @@ struct prediction_filter {
     /* number of columns after those of the unknowns, for efforts that the caller adds */
     size_t added;
     struct prediction_noise noise;
-    size_t evaluations;
     bool sensitive;         /* compute rows in this pass */
     gsl_matrix *covariance; /* [2n x 2n] covariance of velocities, then forces */
     gsl_matrix *transition; /* [2n x 2n] */

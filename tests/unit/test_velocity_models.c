@@ -259,10 +259,9 @@ static void test_begins_at_rest(void)
             output_error_fit(&first_order_model, &set, start, &options, NULL, &fit, &report),
             STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
-        CHECK("found", fit.initial[0][0] > 1.0 && fit.initial_se[0][0] > 0.0);
+        CHECK("found", fit.initial[0][0] > 1.0);
     }
     CHECK_NEAR("held", fit.initial[1][0], 0.0, 0.0, 0.0);
-    CHECK("held", isnan(fit.initial_se[1][0]));
     /* The lag has to make up for the jump now. */
     CHECK("held", fit.estimate.value[0] / fit.estimate.value[1] < 0.14);
     CHECK_INT("held", fit.estimate.rank, 2);
