@@ -47,14 +47,6 @@ static void fill_arm_slope(const struct model *model, const double *theta, const
     }
 }
 
-static void move_arm(const struct model *model, const double *pose, const double *nu,
-                     double *pose_dot)
-{
-    (void)model;
-    (void)pose;
-    memcpy(pose_dot, nu, JOINTS * sizeof nu[0]);
-}
-
 /* Exact step, because a lag of a millisecond is far below the sample time. On a ramp, the
  * speed trails by its change during one lag. */
 static void step_arm(const struct model *model, const double *theta, const double *tau,
@@ -132,7 +124,7 @@ static const struct model arm6_model = {
     .inverse = model_inverse,
     .bias_force = compute_arm_bias,
     .slope = fill_arm_slope,
-    .kinematics = move_arm,
+    .kinematics = model_move_joints,
     .exact_step = step_arm,
     .inverse_step = invert_arm_step,
 };

@@ -67,14 +67,6 @@ static void fill_channel_slope(const struct model *model, const double *theta,
     }
 }
 
-static void move_channel(const struct model *model, const double *pose, const double *nu,
-                         double *pose_dot)
-{
-    (void)model;
-    (void)pose;
-    pose_dot[0] = nu[0];
-}
-
 static const struct model_axis axes[] = {
     {"velocity", "command", "position", "velocity", "command"}};
 
@@ -109,7 +101,7 @@ static const struct model_channel channels[] = {{A, B, MODEL_ONE}, {A, B, DEAD_B
         .derived = (table), .derived_count = COUNT(table), .rows = fill_channel_rows,          \
         .forward = model_forward, .inverse = model_inverse,                                    \
         .bias_force = compute_channel_bias, .slope = fill_channel_slope,                       \
-        .kinematics = move_channel,                                                            \
+        .kinematics = model_move_joints,                                                       \
     }
 
 const struct model first_order_model = CHANNEL_MODEL("first_order", DEAD_BAND, derived);

@@ -169,14 +169,6 @@ static void simulate_joint(const struct model *model, const double *theta, const
     model_load_rows(model, tau, out->phi);
 }
 
-static void move_joint(const struct model *model, const double *pose, const double *nu,
-                       double *pose_dot)
-{
-    (void)model;
-    (void)pose;
-    pose_dot[0] = nu[0];
-}
-
 /* ---- names ---- */
 
 static const struct model_axis axes[] = {
@@ -234,7 +226,7 @@ static const struct model_derived derived[] = {
         .rows = fill_joint_rows, .mobility = invert_joint_inertia,                             \
         .forward = accelerate_joint, .inverse = invert_joint,                                  \
         .bias_force = compute_joint_bias, .slope = fill_joint_slope,                           \
-        .simulate = simulate_joint, .kinematics = move_joint,                                  \
+        .simulate = simulate_joint, .kinematics = model_move_joints,                           \
     }
 
 #define JOINT_MODELS(title, form)                                                              \

@@ -19,6 +19,10 @@ enum { JOINT_FORMS = 8, JOINT_WIDTHS = 5 };
 extern const struct model joint_models[JOINT_FORMS][JOINT_WIDTHS];
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };
 
+/* Kinematics of models whose poses are the integrals of their velocities. */
+void model_move_joints(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot);
+
 extern const struct model_row *const model_rows[]; /* [model_row_count] */
 extern const size_t model_row_count;
 

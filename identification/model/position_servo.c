@@ -53,14 +53,6 @@ static void fill_servo_slope(const struct model *model, const double *theta, con
                   theta[PER_ACCELERATION];
 }
 
-static void move_servo(const struct model *model, const double *pose, const double *nu,
-                       double *pose_dot)
-{
-    (void)model;
-    (void)pose;
-    pose_dot[0] = nu[0];
-}
-
 /* Natural frequency, damping ratio, position gain, in the order of derived[]. */
 static double derive_loop(const struct model *model, size_t i, const double *theta,
                           double *gradient)
@@ -123,7 +115,7 @@ const struct model position_servo_model = {
     .inverse = model_inverse,
     .bias_force = compute_servo_bias,
     .slope = fill_servo_slope,
-    .kinematics = move_servo,
+    .kinematics = model_move_joints,
     .derive = derive_loop,
 };
 
