@@ -254,11 +254,11 @@ enum status identify_dynamics_plot(const struct identify_result *result, const c
     const struct identify_data *const parts[] = {&result->own, &result->held_out};
     char titles[COUNT(parts)][160];
     enum status st = STATUS_OK;
-    for (size_t i = 0; i < COUNT(parts) && parts[i]->files.count > 0 && st == STATUS_OK; i++) {
-        const size_t more = parts[i]->files.count - 1;
+    for (size_t i = 0; i < COUNT(parts) && parts[i]->files && st == STATUS_OK; i++) {
+        const size_t more = parts[i]->files->count - 1;
         const int used =
             snprintf(titles[i], sizeof titles[i], "%s: %s", i == 0 ? "recording" : "held out",
-                     parts[i]->files.file[0].name);
+                     parts[i]->files->file[0].name);
         if (more > 0 && (size_t)used < sizeof titles[i]) {
             (void)snprintf(titles[i] + used, sizeof titles[i] - (size_t)used, " and %zu more",
                            more);

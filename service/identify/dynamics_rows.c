@@ -230,9 +230,10 @@ static enum status read_journals(struct rows_in *in, const struct csv_source *in
     const enum status st =
         dynamics_journal_read(&wanted, inputs, count, marks, &data->journal, err);
     for (size_t i = 0; i < count && st == STATUS_OK; i++) {
-        data->files.file[i] =
+        data->files->file[i] =
             (struct identify_file){identify_base_name(inputs[i].path), marks[i]};
     }
+    data->files->count = count;
     data->is_journal = true;
     return st == STATUS_OK ? leave_out(in, &data->journal, in->request->side, fields, err) : st;
 }
@@ -241,7 +242,7 @@ static enum status read_tables(struct rows_in *in, const struct csv_source *inpu
                                size_t count, struct identify_data *data, struct err *err)
 {
     in->raw.part_count = count;
-    return identify_read_tables(&in->table, inputs, count, in->raw.part_start, &data->files,
+    return identify_read_tables(&in->table, inputs, count, in->raw.part_start, data->files,
                                 err);
 }
 
@@ -361,7 +362,6 @@ enum status dynamics_rows_load(const struct model_row *row,
         st = data_table_make(&in->raw, &data->table, &data->summary, err);
         st = st == STATUS_E_EMPTY ? explain_empty(in, st, err) : st;
     }
-    data->files.count = st == STATUS_OK ? count : 0;
     table_free(&in->table);
     free(in);
     return st;

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* A wider matrix fits on no line. */
+enum { CORRELATED_MAX = 12 };
+
 void estimate_page_cell(FILE *out, int width, enum page_form form, int places, double value)
 {
     if (isnan(value)) {
@@ -90,31 +93,8 @@ void estimate_page_parameters(FILE *out, const struct estimate *e)
     }
 }
 
-void estimate_page_reference(FILE *out, const struct estimate *e,
-                             const struct reference_values *reference,
-                             const struct reference_comparison *found)
-{
-    (void)fprintf(out, "\n  %-31s %10s %8s\n", "in use", "", "z");
-    for (size_t i = 0; i < e->p; i++) {
-        if (isfinite(reference->value[i])) {
-            (void)fprintf(out, "  %-4s %-26s", e->symbol[i], e->name[i]);
-            estimate_page_cell(out, 10, PAGE_DIGITS, 5, reference->value[i]);
-            estimate_page_cell(out, 8, PAGE_SIGNED, 2, found->z[i]);
-            (void)fprintf(out, "%s\n", found->contradicted[i] ? "  contradicted" : "");
-        }
-    }
-    if (!(found->df > 0.0)) {
-        (void)fputs("  the recording does not determine them\n", out);
-        return;
-    }
-    (void)fprintf(out,
-                  "  the recording %s them all together (chi squared %.3g of %.0f, p "
-                  "%.2g)\n",
-                  found->contradicts ? "contradicts" : "does not contradict", found->statistic,
-                  found->df, found->p);
-}
-
-void estimate_page_correlation(FILE *out, const struct estimate *estimate)
+/* Prints the lower triangle of the matrix. */
+static void print_correlation(FILE *out, const struct estimate *estimate)
 {
     (void)fputs("\n  correlation of the estimates\n      ", out);
     for (size_t i = 0; i + 1 < estimate->p; i++) {
@@ -129,10 +109,10 @@ void estimate_page_correlation(FILE *out, const struct estimate *estimate)
     (void)fputc('\n', out);
 }
 
-void estimate_page_rank(FILE *out, const struct estimate *estimate, const char *more)
+void estimate_page_rank(FILE *out, const struct estimate *estimate)
 {
-    (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu%s\n",
-                  estimate->condition, estimate->rank, estimate->p, more);
+    (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu\n", estimate->condition,
+                  estimate->rank, estimate->p);
     for (size_t i = 0; i < estimate->null_count; i++) {
         (void)fprintf(out, "  free: %s\n", estimate->nulls[i]);
     }
@@ -143,4 +123,14 @@ void estimate_page_rank(FILE *out, const struct estimate *estimate, const char *
                           c->se);
         }
     }
+}
+
+void estimate_page_print(FILE *out, const struct estimate *estimate)
+{
+    estimate_page_verdict(out, estimate);
+    estimate_page_parameters(out, estimate);
+    if (estimate->p <= CORRELATED_MAX) {
+        print_correlation(out, estimate);
+    }
+    estimate_page_rank(out, estimate);
 }

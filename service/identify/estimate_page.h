@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "identification/fit/reference.h"
+#include "identification/fit/estimate.h"
 
 /* Format of a number in a column: significant digits, decimals, or decimals with a sign. */
 enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };
@@ -26,15 +26,10 @@ void estimate_page_parameter(FILE *out, const struct estimate *estimate, size_t 
 /* Print the head and all parameters without notes. */
 void estimate_page_parameters(FILE *out, const struct estimate *estimate);
 
-/* Compare the values in use with the estimate, a line each, and all together. */
-void estimate_page_reference(FILE *out, const struct estimate *e,
-                             const struct reference_values *reference,
-                             const struct reference_comparison *found);
+/* Print condition and rank, the free directions, and what is still determined. */
+void estimate_page_rank(FILE *out, const struct estimate *estimate);
 
-/* Print the lower triangle of the correlation matrix. */
-void estimate_page_correlation(FILE *out, const struct estimate *estimate);
-/* Print condition and rank followed by `more`, the free directions, and what is still
- * determined. */
-void estimate_page_rank(FILE *out, const struct estimate *estimate, const char *more);
+/* Print the verdict, all parameters, their correlation, and the rank. */
+void estimate_page_print(FILE *out, const struct estimate *estimate);
 
 #endif

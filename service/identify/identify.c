@@ -1,13 +1,16 @@
 #include "service/identify/identify.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/known_numbers.h"
+#include "service/identify/document_page.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify_between.h"
 #include "service/tool/json_file.h"
+#include "service/tool/version.h"
 #include "twin/report/fit_report.h"
 
 /* Rough ratio of the work that is done while recordings are fitted one by one. */
@@ -262,6 +265,20 @@ struct found {
     const struct identify_head *head; /* of the result */
 };
 
+/* Writes files with their sizes and hashes. */
+static void write_files(struct json_writer *w, const char *key,
+                        const struct identify_files *files)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < files->count; i++) {
+        char hash[17];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, files->file[i].mark.hash);
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", files->file[i].name),
+                          JSON("bytes", files->file[i].mark.bytes), JSON("fnv1a", hash));
+    }
+    json_write_close(w);
+}
+
 static void write_document(const void *what, struct json_writer *w)
 {
     const struct found *found = what;
@@ -270,11 +287,14 @@ static void write_document(const void *what, struct json_writer *w)
         identify_between_write(w, found->head->between);
     }
     if (found->head->files.count > 0) {
-        identify_open_provenance(w);
+        json_write_object(w, "provenance");
+        json_write_text(w, "version", TANDEM_VERSION);
         if (found->method->write_options) {
             found->method->write_options(found->head, w);
         }
-        identify_close_provenance(w, &found->head->files, &found->head->held_out_files);
+        write_files(w, "files", &found->head->files);
+        write_files(w, "held_out", &found->head->held_out_files);
+        json_write_close(w);
     }
 }
 
@@ -284,16 +304,13 @@ static enum status print_page(const struct identify_method *method, const void *
 {
     char *text = NULL;
     size_t bytes = 0;
+    enum status st = STATUS_OK;
     FILE *page = open_memstream(&text, &bytes);
     if (page) {
-        const struct identify_head *head = result;
         method->print(result, page);
-        if (head->between) {
-            identify_between_print(head->between, page);
-        }
-        identify_files_print(page, "file: ", &head->files);
+        st = document_page_print(page, write_document, &(struct found){method, result});
     }
-    const bool closed = page && fclose(page) == 0;
+    const bool closed = page && fclose(page) == 0 && st == STATUS_OK;
     const size_t room = 3 * bytes + 1; /* the words are longer than what they replace */
     char *larger = closed ? realloc(text, room) : NULL;
     const bool printed = larger != NULL;
@@ -380,7 +397,7 @@ static enum status run_repeat(const struct identify_method *method, const struct
                        "--repeat compares %d to %d files of recordings, not standard input",
                        (int)BETWEEN_MIN, (int)BETWEEN_MAX);
     }
-    const enum status st = compare_recordings(method, row, request, &between, err);
+    enum status st = compare_recordings(method, row, request, &between, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -394,10 +411,10 @@ static enum status run_repeat(const struct identify_method *method, const struct
     } else {
         (void)fprintf(out, "%s of %zu recordings, each by itself", row->name, between->count);
         estimate_page_verdict(out, &repeat.estimate);
-        identify_between_print(between, out);
+        st = document_page_print(out, write_repeat, &repeat);
     }
     free(between);
-    return STATUS_OK;
+    return st == STATUS_OK ? st : err_no_memory(err, "identify", "no memory");
 }
 
 enum status identify_run(const struct model_row *row, const struct identify_request *request,

@@ -6,7 +6,7 @@
 
 #include "identification/fit/fitted_numbers.h"
 #include "identification/model/models.h"
-#include "service/identify/table_rows.h"
+#include "service/identify/identify_head.h"
 
 /* Check the request without the data: the side, the roles, options that suit this kind of
  * model, and the model's own rules. STATUS_E_ARG: err->where is the faulty option. */
@@ -48,7 +48,9 @@ struct identify_method {
     void (*write)(const void *result, struct json_writer *w);
     /* writes further members of "provenance"; NULL: none */
     void (*write_options)(const void *result, struct json_writer *w);
-    void (*print)(const void *result, FILE *out); /* prints the page, without the files */
+    /* prints the head of the page: what was fitted, verdict and parameters. The document
+     * follows. */
+    void (*print)(const void *result, FILE *out);
     /* frees what the result points to, complete or not; NULL: nothing */
     void (*release)(void *result);
 };

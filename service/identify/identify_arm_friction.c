@@ -7,7 +7,6 @@
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/parameters_in_use.h"
-#include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 
 enum { CHANNELS = 1 + 3 * ARM_JOINTS, NAMES = 6, ROWS_MAX = 4000000 };
@@ -153,26 +152,6 @@ static void write_members(const void *what, struct json_writer *w)
     }
 }
 
-static void print_joint(const struct result *result, size_t j, FILE *out)
-{
-    const struct arm_friction_joint *joint = &result->fit.joint[j];
-    const struct estimate *e = &joint->estimate;
-    (void)fprintf(out, "\njoint %zu: %s, %.4g A are left (R2 %.4f)", j + 1,
-                  estimate_verdict_name(e->verdict), joint->own.rmse_a, joint->own.r2);
-    if (result->fit.is_held_out) {
-        (void)fprintf(out, "; held out %.4g A (R2 %.4f)", joint->held_out.rmse_a,
-                      joint->held_out.r2);
-    }
-    estimate_page_parameters(out, e);
-    for (size_t i = 0; i < e->p; i++) {
-        if (result->head.reference[j].given &&
-            isfinite(result->head.reference[j].values.value[i])) {
-            parameters_in_use_print(out, e, &result->head.reference[j]);
-            break;
-        }
-    }
-}
-
 static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
@@ -181,18 +160,10 @@ static void print_page(const void *what, FILE *out)
                   summary->runs == 1 ? "" : "s");
     estimate_page_verdict(out, &result->fit.whole);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        print_joint(result, j, out);
+        const struct estimate *e = &result->fit.joint[j].estimate;
+        (void)fprintf(out, "\njoint %zu: %s", j + 1, estimate_verdict_name(e->verdict));
+        estimate_page_parameters(out, e);
     }
-    if (result->compared.df > 0.0) {
-        (void)fprintf(out, "\nthe recording %s the parameters in use (all joints, p %.2g)\n",
-                      result->compared.contradicts ? "contradicts" : "does not contradict",
-                      result->compared.p);
-    }
-    (void)fprintf(out,
-                  "\ndata: %zu rows, %.4g s at %.4g Hz; %zu incomplete, %zu back in time, %zu "
-                  "gaps, %zu in pieces too short\n",
-                  summary->rows, summary->duration_s, summary->rate_hz, summary->incomplete,
-                  summary->back_rows, summary->gaps, summary->short_rows);
 }
 
 const struct identify_method identify_arm_friction = {.bytes = sizeof(struct result),

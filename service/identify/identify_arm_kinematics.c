@@ -9,7 +9,6 @@
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/parameters_in_use.h"
-#include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 #include "twin/report/fit_report.h"
 
@@ -163,50 +162,12 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_close(w);
 }
 
-static void print_check(const char *what, const struct arm_kinematics_check *check, FILE *out)
-{
-    (void)fprintf(out,
-                  "  %-22s %6zu poses: the tool %.4f mm off in the mean, at most %.4f mm; %.3f "
-                  "mrad (rms), at most %.3f\n",
-                  what, check->n, 1e3 * check->mean_m, 1e3 * check->max_m, 1e3 * check->rms_rad,
-                  1e3 * check->max_rad);
-}
-
-static void print_fit(const struct result *result, FILE *out)
-{
-    const struct arm_kinematics_fit *fit = &result->fit;
-    const struct estimate *e = &fit->estimate;
-    char outliers[64];
-    estimate_page_parameters(out, e);
-    parameters_in_use_print(out, e, &result->head.reference[0]);
-    (void)snprintf(outliers, sizeof outliers, ", %zu poses left out as outliers",
-                   fit->outliers);
-    estimate_page_rank(out, e, outliers);
-    (void)fprintf(out,
-                  "  noise of a coordinate %.3g m, %.3g rad; the tool's place is known to %.3g "
-                  "m\n\n",
-                  fit->noise_m, fit->noise_rad, fit->tool_se_m);
-}
-
 static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct arm_kinematics_fit *fit = &result->fit;
     (void)fprintf(out, "arm_kinematics of %zu poses of a %s", fit->n, result->arm.name);
-    estimate_page_verdict(out, &fit->estimate);
-    if (fit->converged) {
-        print_fit(result, out);
-    }
-    print_check("nominal arm", &fit->nominal, out);
-    if (fit->converged) {
-        print_check("fit", &fit->own, out);
-        print_check("each fifth, held out", &fit->crossed, out);
-    }
-    if (fit->converged && fit->is_held_out) {
-        print_check("held out", &fit->held_out, out);
-    }
-    (void)fprintf(out, "\ndata: %zu rows, %zu incomplete, %zu near the one before\n",
-                  result->own.rows, result->own.incomplete, result->own.near);
+    (fit->converged ? estimate_page_print : estimate_page_verdict)(out, &fit->estimate);
 }
 
 const struct identify_method identify_arm_kinematics = {.bytes = sizeof(struct result),

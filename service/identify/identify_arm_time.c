@@ -145,8 +145,6 @@ static void print_page(const void *what, FILE *out)
         "delay of every move", "to the speed commanded", "to the acceleration commanded"};
     const struct result *result = what;
     const struct profile_fit *fit = &result->fit;
-    const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
-                                        fit->r2};
     (void)fprintf(out, "times of %zu moves as commanded, method %s", fit->n,
                   travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
@@ -156,7 +154,7 @@ static void print_page(const void *what, FILE *out)
             estimate_page_parameter(out, &fit->estimate, i, words[i % PROFILE_TERMS]);
         }
     }
-    move_list_print_residuals(out, &result->list, &left);
+    estimate_page_rank(out, &fit->estimate);
 }
 
 static struct parameters_in_use_form name_parameters(void *what)

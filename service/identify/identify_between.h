@@ -38,6 +38,5 @@ void identify_between_add(struct identify_between *between, const struct estimat
 void identify_between_judge(const struct identify_between *between, struct estimate *e);
 
 void identify_between_write(struct json_writer *w, const struct identify_between *between);
-void identify_between_print(const struct identify_between *between, FILE *out);
 
 #endif

@@ -10,9 +10,10 @@
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/dynamics/unmodelled_term.h"
+#include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
-#include "service/identify/parameters_in_use.h"
 #include "service/tool/gnuplot.h"
+#include "twin/report/fit_report.h"
 
 /* shares of the integration steps that are spent by the end of each stage; the checks get the
  * rest */
@@ -405,7 +406,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
 }
 
 /* Parameters, constant efforts, the delay. */
-struct parameters_in_use_form identify_dynamics_name(void *what)
+static struct parameters_in_use_form name_parameters(void *what)
 {
     struct identify_result *result = what;
     const struct model *model = result->head.row->model;
@@ -413,8 +414,8 @@ struct parameters_in_use_form identify_dynamics_name(void *what)
     return (struct parameters_in_use_form){model->name, {&result->fit.estimate}, true};
 }
 
-enum status identify_dynamics_check(const struct model_row *row,
-                                    const struct identify_request *request, struct err *err)
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
     const char *method = request->method ? request->method : "auto";
     if (names_value(&dynamics_method_names, method) == DYNAMICS_METHOD_COUNT &&
@@ -455,11 +456,12 @@ static struct dynamics_options read_options(const struct identify_request *reque
     return options;
 }
 
-enum status identify_dynamics_load(const struct identify_request *request, bool held_out,
-                                   void *what, struct err *err)
+static enum status load_recording(const struct identify_request *request, bool held_out,
+                                  void *what, struct err *err)
 {
     struct identify_result *result = what;
     if (held_out) {
+        result->held_out.files = &result->head.held_out_files;
         return dynamics_rows_load(result->kind, request, request->validate,
                                   request->validate_count, &result->held_out, err);
     }
@@ -468,6 +470,7 @@ enum status identify_dynamics_load(const struct identify_request *request, bool 
     result->asked_hold = (enum input_interpolation)names_value(
         &input_interpolation_names, request->hold ? request->hold : "auto");
     result->plot = request->plot;
+    result->own.files = &result->head.files;
     result->options = read_options(request, result);
     return dynamics_rows_load(result->kind, request, request->files, request->file_count,
                               &result->own, err);
@@ -492,7 +495,7 @@ static enum status check_columns(struct identify_result *result, struct err *err
     return st;
 }
 
-enum status identify_dynamics_fit(void *what, struct err *err)
+static enum status fit_recording(void *what, struct err *err)
 {
     struct identify_result *result = what;
     enum status st = check_columns(result, err);
@@ -513,7 +516,7 @@ enum status identify_dynamics_fit(void *what, struct err *err)
     return st == STATUS_OK && !result->kind->model->channels ? find_cause(result, err) : st;
 }
 
-enum status identify_dynamics_judge(void *what, struct err *err)
+static enum status judge_recording(void *what, struct err *err)
 {
     struct identify_result *result = what;
     const enum status st = result->refused ? STATUS_OK : judge_fit(result, err);
@@ -549,7 +552,7 @@ static void add_derived(struct fitted_numbers *numbers, const char *name, const 
     }
 }
 
-void identify_dynamics_derive(const void *what, struct fitted_numbers *numbers)
+static void derive_numbers(const void *what, struct fitted_numbers *numbers)
 {
     const struct identify_result *result = what;
     const struct model *model = result->kind->model;
@@ -565,7 +568,7 @@ void identify_dynamics_derive(const void *what, struct fitted_numbers *numbers)
     add_derived(numbers, "delay_s", "", &derived);
 }
 
-bool identify_dynamics_describe(const void *what, char *text, size_t bytes)
+static bool describe_efforts(const void *what, char *text, size_t bytes)
 {
     const struct identify_result *result = what;
     const struct model *model = result->kind->model;
@@ -589,3 +592,103 @@ void identify_result_free(void *what)
     data_table_free(&result->own.table);
     data_table_free(&result->held_out.table);
 }
+
+/* ---- for people ---- */
+
+/* Some models treat joints and slides alike, so the page says which units hold. */
+static void print_units(const struct model *model, FILE *out)
+{
+    if (model->sticks) {
+        (void)fputs(
+            "  units: of effort by motion, as recorded: N m and rad give kg m^2, N m s, "
+            "N m;\n  N and m give kg, N s/m, N; volts or amperes stand for the effort\n",
+            out);
+    }
+}
+
+static void print_page(const void *what, FILE *out)
+{
+    const struct identify_result *result = what;
+    const struct model *model = result->kind->model;
+    (void)fprintf(out, "%s by %s", model->name, dynamics_method_name(result->fit.method));
+    estimate_page_print(out, &result->fit.estimate);
+    print_units(model, out);
+}
+
+/* ---- JSON ---- */
+
+#define JOURNAL(field) JSON_MEMBER(struct dynamics_journal_summary, field)
+static const struct json_member journal_members[] = {
+    JOURNAL(pair),    JOURNAL(lines),    JOURNAL(unreadable), JOURNAL(malformed),
+    JOURNAL(samples), JOURNAL(others),   JOURNAL(restarts),   JOURNAL(sequence_gaps),
+    JOURNAL(lost),    JOURNAL(repeated), JOURNAL(controlled)};
+
+static void write_summary(struct json_writer *w, const struct model *model,
+                          const struct identify_data *data)
+{
+    json_write_object(w, "data");
+    dynamics_report_summary(w, model, &data->summary);
+    if (json_write_known(w, "journal", data->is_journal)) {
+        json_write_members(w, journal_members, COUNT(journal_members), &data->journal);
+        json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_held_out(struct json_writer *w, const struct model *model,
+                           const struct estimate *estimate, const struct identify_data *data)
+{
+    if (json_write_known(w, "held_out", data->files != NULL)) {
+        dynamics_report_check(w, model, estimate, &data->check);
+        dynamics_report_asks(w, estimate, &data->check.stability);
+        write_summary(w, model, data);
+        json_write_close(w);
+    }
+}
+
+static void write_options(const void *what, struct json_writer *w)
+{
+    const struct identify_result *result = what;
+    json_write_object(w, "options");
+    json_write_text(w, "method", result->asked);
+    json_write_text(w, "hold", names_text(&input_interpolation_names, result->hold.hold));
+    json_write_real(w, "turn_over_velocity",
+                    result->turn_over_velocity > 0.0 ? result->turn_over_velocity
+                                                     : (double)NAN);
+    json_write_text(w, "variant", result->variants.count > 0 ? result->kind->variant : NULL);
+    json_write_real(w, "variant_value",
+                    result->variants.count > 0 ? result->kind->model->width : (double)NAN);
+    json_write_real(w, "half_track_m", result->tuned.name ? result->tuned.width : (double)NAN);
+    dynamics_report_options(w, &result->options);
+    json_write_close(w);
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct identify_result *result = what;
+    const struct model *model = result->kind->model;
+    dynamics_report_fit(w, model, &result->fit);
+    json_write_object(w, "fit");
+    dynamics_report_check(w, model, &result->fit.estimate, &result->own.check);
+    json_write_close(w);
+    write_held_out(w, model, &result->fit.estimate, &result->held_out);
+    dynamics_report_sensitivity(w, &result->fit.estimate, &result->sensitivity);
+    dynamics_report_comparison(w, model, &result->fit.estimate,
+                               &result->head.reference[0].values,
+                               result->head.reference[0].given ? &result->comparison : NULL);
+    write_summary(w, model, &result->own);
+}
+
+const struct identify_method identify_dynamics = {.bytes = sizeof(struct identify_result),
+                                                  .name = name_parameters,
+                                                  .check = check_request,
+                                                  .derive = derive_numbers,
+                                                  .describe = describe_efforts,
+                                                  .load = load_recording,
+                                                  .fit = fit_recording,
+                                                  .judge = judge_recording,
+                                                  .write = write_members,
+                                                  .write_options = write_options,
+                                                  .print = print_page,
+                                                  .release = identify_result_free};

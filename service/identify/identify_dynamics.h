@@ -33,27 +33,12 @@ struct identify_result {
     struct effort_lag lag;      /* that the efforts have */
     struct input_phases phases; /* of efforts within rows */
     struct dynamics_fit fit;
-    struct identify_data own, held_out; /* held_out.files.count is 0: nothing held out */
+    struct identify_data own, held_out; /* held_out.files NULL: nothing held out */
     struct column_check columns;        /* of own */
     bool refused;                       /* the columns contradict each other: there is no fit */
     struct dynamics_sensitivity sensitivity;
     struct dynamics_comparison comparison; /* with the parameters in use, if given */
 };
-
-/* The stages, as in struct identify_method. What was read is borrowed from the request and to
- * be freed with identify_result_free(). Cold path: allocates. STATUS_E_STALE: cancelled by the
- * caller; as dynamics_rows_load(), and STATUS_E_MATH. */
-struct parameters_in_use_form identify_dynamics_name(void *result);
-MUST_USE enum status identify_dynamics_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
-MUST_USE enum status identify_dynamics_load(const struct identify_request *request,
-                                            bool held_out, void *result, struct err *err);
-MUST_USE enum status identify_dynamics_fit(void *result, struct err *err);
-MUST_USE enum status identify_dynamics_judge(void *result, struct err *err);
-
-void identify_dynamics_derive(const void *result, struct fitted_numbers *numbers);
-bool identify_dynamics_describe(const void *result, char *text, size_t bytes);
 
 void identify_result_free(void *result); /* Free what the result points to. */
 

@@ -8,7 +8,6 @@
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/parameters_in_use.h"
-#include "service/identify/table_rows.h"
 #include "twin/report/fit_report.h"
 
 enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
@@ -119,31 +118,6 @@ static void write_options(const void *what, struct json_writer *w)
     json_write_real(w, "heading_m", ((const struct result *)what)->set.heading_m);
 }
 
-static void print_check(const char *what, const struct odometry_check *check, FILE *out)
-{
-    (void)fprintf(out,
-                  "  %-10s %6zu poses, %.4g m: position RMSE %.4g m (R2 %.4f), at most %.3g m "
-                  "off; heading RMSE %.4g rad (R2 %.4f)\n",
-                  what, check->poses, check->path_m, check->position_rmse_m, check->position_r2,
-                  check->position_max_m, check->heading_rmse_rad, check->heading_r2);
-}
-
-static void print_summary(const struct odometry_summary *summary, FILE *out)
-{
-    (void)fprintf(
-        out,
-        "\ndata: %zu rows, %zu poses in %zu run%s, %.4g Hz, %.4g s, turned %.3g rad left "
-        "and %.3g rad right\n",
-        summary->rows, summary->poses, summary->runs, summary->runs == 1 ? "" : "s",
-        summary->rate_hz, summary->duration_s, summary->turn_left_rad, summary->turn_right_rad);
-    (void)fprintf(
-        out,
-        "      %zu incomplete, %zu without a pose, %zu with an old one, %zu repeated, "
-        "%zu back in time, %zu gaps, %zu cuts, %zu in pieces too short\n",
-        summary->incomplete, summary->pose_missing, summary->stale, summary->duplicates,
-        summary->back_rows, summary->gaps, summary->cuts, summary->short_rows);
-}
-
 static bool describe_path(const void *what, char *text, size_t bytes)
 {
     const struct result *result = what;
@@ -155,28 +129,10 @@ static bool describe_path(const void *what, char *text, size_t bytes)
 
 static void print_page(const void *what, FILE *out)
 {
-    const struct result *result = what;
-    const struct odometry_fit *fit = &result->fit;
-    const struct estimate *e = &fit->estimate;
-    char jumps[64];
+    const struct odometry_fit *fit = &((const struct result *)what)->fit;
     (void)fprintf(out, "odometry of %zu poses in %zu run%s", fit->n, fit->runs,
                   fit->runs == 1 ? "" : "s");
-    estimate_page_verdict(out, e);
-    estimate_page_parameters(out, e);
-    estimate_page_correlation(out, e);
-    parameters_in_use_print(out, e, &result->head.reference[0]);
-    (void)snprintf(jumps, sizeof jumps, ", %zu poses skipped because they jump", fit->outliers);
-    estimate_page_rank(out, e, jumps);
-    (void)fprintf(
-        out,
-        "  noise of a pose %.3g m, %.3g rad; slip after 1 m of the wheels %.3g m, %.3g "
-        "rad\n\n",
-        fit->noise_m, fit->noise_rad, fit->slip_m, fit->slip_rad);
-    print_check("fit", &fit->own, out);
-    if (result->is_checked) {
-        print_check("held out", &result->held_out, out);
-    }
-    print_summary(&result->summary, out);
+    estimate_page_print(out, &fit->estimate);
 }
 
 const struct identify_method identify_odometry = {.bytes = sizeof(struct result),

@@ -110,42 +110,12 @@ static bool describe_commands(const void *what, char *text, size_t bytes)
     return data->command_max_rad > data->command_min_rad;
 }
 
-static void print_check(const char *what, const struct servo_check *check, FILE *out)
-{
-    (void)fprintf(out,
-                  "  %-10s %6zu positions: RMSE %.4g rad (R2 %.4f), at most %.3g rad off\n",
-                  what, check->positions, check->rmse_rad, check->r2, check->max_rad);
-}
-
 static void print_page(const void *what, FILE *out)
 {
-    const struct result *result = what;
-    const struct servo_fit *fit = &result->fit;
-    const struct servo_summary *data = &result->summary;
+    const struct servo_fit *fit = &((const struct result *)what)->fit;
     (void)fprintf(out, "servo from %zu positions in %zu run%s", fit->n, fit->runs,
                   fit->runs == 1 ? "" : "s");
-    estimate_page_verdict(out, &fit->estimate);
-    estimate_page_parameters(out, &fit->estimate);
-    estimate_page_correlation(out, &fit->estimate);
-    parameters_in_use_print(out, &fit->estimate, &result->head.reference[0]);
-    (void)fprintf(out, "  scaled condition number %.3g, %zu iterations\n",
-                  fit->estimate.condition, fit->iterations);
-    print_check("fit", &fit->own, out);
-    if (result->is_checked) {
-        print_check("held out", &result->held_out, out);
-    }
-    (void)fprintf(
-        out,
-        "\ndata: %zu rows, %zu positions in %zu run%s, %.4g Hz, %.4g s; command %.4g .. "
-        "%.4g rad, position %.4g .. %.4g rad in steps of %.3g rad\n",
-        data->rows, data->positions, data->runs, data->runs == 1 ? "" : "s", data->rate_hz,
-        data->duration_s, data->command_min_rad, data->command_max_rad, data->position_min_rad,
-        data->position_max_rad, data->step_rad);
-    (void)fprintf(out,
-                  "      %zu incomplete, %zu repeated, %zu back in time, %zu gaps, %zu in "
-                  "pieces too short\n",
-                  data->incomplete, data->duplicates, data->back_rows, data->gaps,
-                  data->short_rows);
+    estimate_page_print(out, &fit->estimate);
 }
 
 const struct identify_method identify_position_servo = {.bytes = sizeof(struct result),

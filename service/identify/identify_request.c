@@ -11,7 +11,8 @@
 
 struct identify_request identify_request_defaults(void)
 {
-    return (struct identify_request){.side = "real", .delay_max_s = -1.0, .command_timeout_s = 1.0};
+    return (struct identify_request){
+        .side = "real", .delay_max_s = -1.0, .command_timeout_s = 1.0};
 }
 
 enum fragment_format identify_fragment_format(const struct identify_request *request)
@@ -282,44 +283,4 @@ enum status identify_ask_on(const struct identify_caller *caller, const char *st
     return !caller->go_on || caller->go_on(caller->context, stage, share)
                ? STATUS_OK
                : identify_give_up(err);
-}
-
-/* Writes files with their sizes and hashes. */
-static void write_files(struct json_writer *w, const char *key,
-                        const struct identify_files *files)
-{
-    json_write_array(w, key);
-    for (size_t i = 0; i < files->count; i++) {
-        char hash[17];
-        (void)snprintf(hash, sizeof hash, "%016" PRIx64, files->file[i].mark.hash);
-        json_write_object(w, NULL);
-        json_write_text(w, "name", files->file[i].name);
-        json_write_int(w, "bytes", (int64_t)files->file[i].mark.bytes);
-        json_write_text(w, "fnv1a", hash);
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
-void identify_open_provenance(struct json_writer *w)
-{
-    json_write_object(w, "provenance");
-    json_write_text(w, "version", TANDEM_VERSION);
-}
-
-void identify_close_provenance(struct json_writer *w, const struct identify_files *files,
-                               const struct identify_files *held_out)
-{
-    write_files(w, "files", files);
-    write_files(w, "held_out", held_out);
-    json_write_close(w);
-}
-
-void identify_files_print(FILE *out, const char *word, const struct identify_files *files)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        const struct identify_file *file = &files->file[i];
-        (void)fprintf(out, "%s%s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n", word, file->name,
-                      file->mark.bytes, file->mark.hash);
-    }
 }

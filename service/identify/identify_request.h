@@ -76,7 +76,8 @@ struct identify_request {
     const char *write;                /* format of a fragment; NULL: the result itself */
     struct fragment_options fragment; /* for write */
     const char *fail_if;              /* names of outcomes, separated by commas; NULL: none */
-    /* For bags (service/bag/bag_rows.h): only list the topics; topics by role, "stamps" or "log". */
+    /* For bags (service/bag/bag_rows.h): only list the topics; topics by role, "stamps" or
+     * "log". */
     bool list;
     const char *topics, *clock;
     double command_timeout_s;
@@ -162,15 +163,6 @@ MUST_USE enum status identify_ask_on(const struct identify_caller *caller, const
                                      double share, struct err *err);
 /* The error of cancelled work: STATUS_E_STALE. */
 MUST_USE enum status identify_give_up(struct err *err);
-
-/* Open "provenance" with the program that made the document; below, close it with the files
- * read. */
-void identify_open_provenance(struct json_writer *w);
-void identify_close_provenance(struct json_writer *w, const struct identify_files *files,
-                               const struct identify_files *held_out);
-
-/* Print files for people, a line each, with a word before the name. */
-void identify_files_print(FILE *out, const char *word, const struct identify_files *files);
 
 /* Is an input a directory, which stands for the journal in it, or does it begin like a journal,
  * whose lines are objects? False for a pipe, because it can only be read once. */

@@ -246,32 +246,6 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
     }
 }
 
-/* Prints the law of accelerating robots if the moves show it. */
-static void print_accelerating(const struct travel_accelerating *law, FILE *out)
-{
-    const double none = (double)NAN;
-    const struct {
-        const char *name, *words;
-        double value, se;
-    } rows[] = {
-        {"t0_s", "delay of every move", law->t0_s, law->t0_se_s},
-        {"angular_speed_radps", "while it turns", law->speed[0], law->speed_se[0]},
-        {"linear_speed_mps", "while it drives", law->speed[1], law->speed_se[1]},
-        {"angular_acceleration_radps2", "", law->acceleration[0], law->acceleration_se[0]},
-        {"linear_acceleration_mps2", "", law->acceleration[1], law->acceleration_se[1]},
-    };
-    if (!law->known) {
-        return;
-    }
-    (void)fprintf(out, "\nwith accelerations, which leaves %.2g s\n", law->residual_s_sd);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (isfinite(rows[i].value)) {
-            estimate_page_row(out, "", rows[i].name, rows[i].value, rows[i].se, none, none,
-                              rows[i].words);
-        }
-    }
-}
-
 static const char *motion_text(enum travel_motion motion)
 {
     return motion == TRAVEL_TURNS    ? " that only turn"
@@ -301,16 +275,13 @@ static void print_page(const void *what, FILE *out)
 {
     const struct result *result = what;
     const struct travel_fit *fit = &result->fit;
-    const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
-                                        fit->r2};
     const size_t files = result->list.request->file_count;
     (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s", fit->n,
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
                   travel_method_name(fit->method));
     move_list_print_verdict(out, &result->list);
     print_terms(fit, out);
-    print_accelerating(&fit->accelerating, out);
-    move_list_print_residuals(out, &result->list, &left);
+    estimate_page_rank(out, &fit->estimate);
 }
 
 static struct parameters_in_use_form name_parameters(void *what)

@@ -125,30 +125,6 @@ void move_list_print_verdict(FILE *out, const struct move_list *list)
     }
 }
 
-void move_list_print_residuals(FILE *out, const struct move_list *list,
-                               const struct move_residuals *left)
-{
-    const struct estimate *e = list->head.known.part[0];
-    parameters_in_use_print(out, e, &list->head.reference[0]);
-    (void)fputc('\n', out);
-    estimate_page_rank(out, e, "");
-    if (left->n > 0) {
-        (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
-                      left->rmse_s, left->sd_s, left->r2, left->outliers);
-    }
-    const struct travel_held_out *held = &list->held;
-    if (list->head.is_held_out && held->n == 0) {
-        (void)fprintf(out, "held out:  no move that can be predicted, of %zu\n",
-                      held->unpredicted);
-    } else if (list->head.is_held_out) {
-        (void)fprintf(
-            out,
-            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "
-            "%zu not predictable\n",
-            held->rmse_s, held->r2, held->median_s, held->mean_s, held->n, held->unpredicted);
-    }
-}
-
 void move_list_write(struct json_writer *w, const struct move_list *list)
 {
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)

@@ -65,13 +65,4 @@ void move_list_print_verdict(FILE *out, const struct move_list *list);
 /* Write the members after those of the fit. */
 void move_list_write(struct json_writer *w, const struct move_list *list);
 
-/* Print values in use, counts of determined parameters, and statistics of the residuals, those
- * of held-out moves too. */
-struct move_residuals {
-    size_t n, outliers;
-    double rmse_s, sd_s, r2;
-};
-void move_list_print_residuals(FILE *out, const struct move_list *list,
-                               const struct move_residuals *left);
-
 #endif

@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "base/numbers/number.h"
-#include "service/identify/estimate_page.h"
 #include "service/identify/parameters_in_use.h"
 #include "twin/report/fit_report.h"
 
@@ -231,12 +230,4 @@ void parameters_in_use_write(struct json_writer *w, const struct estimate *e,
                              const struct reference_check *in_use)
 {
     reference_report(w, e, &in_use->values, in_use->given ? &in_use->comparison : NULL);
-}
-
-void parameters_in_use_print(FILE *out, const struct estimate *e,
-                             const struct reference_check *in_use)
-{
-    if (in_use->given) {
-        estimate_page_reference(out, e, &in_use->values, &in_use->comparison);
-    }
 }

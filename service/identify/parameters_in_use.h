@@ -52,10 +52,8 @@ void parameters_in_use_compare(struct reference_check *in_use, const struct esti
 void parameters_in_use_judge(struct reference_check *in_use, const char *model,
                              struct estimate *e);
 
-/* Write the comparison into the document, or print it on the page. */
+/* Write the comparison into the document. */
 void parameters_in_use_write(struct json_writer *w, const struct estimate *e,
-                             const struct reference_check *in_use);
-void parameters_in_use_print(FILE *out, const struct estimate *e,
                              const struct reference_check *in_use);
 
 #endif

@@ -28,7 +28,7 @@ head -40 "$data/arm_joints.csv" >"$work/few.csv"
 refuse 1 '[too_few] 2 s' --model arm_friction "$work/few.csv"
 refuse 1 'few.csv' --model arm_friction --validate "$work/few.csv" "$data/arm_joints.csv"
 
-say PASS 'held out ' --model arm_kinematics --validate "$data/arm_poses2.csv" "$data/arm_poses.csv"
+say PASS 'held_out' --model arm_kinematics --validate "$data/arm_poses2.csv" "$data/arm_poses.csv"
 scale() { awk -F, -v OFS=, "NR > 1 { $1 } { print }" "$2" >"$work/bent.csv"; }
 scale '$7 *= 1000; $8 *= 1000; $9 *= 1000' "$data/arm_poses.csv"
 say FAIL 'positions in millimetres' --model arm_kinematics "$work/bent.csv"
@@ -52,12 +52,12 @@ refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
 # One value as a fit printed it, and one that no joint has.
 "$TANDEM" identify --model arm_friction --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
-grep -q 'does not contradict the parameters in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
+grep -q 'contradicts no' "$work/page" || fail "not compared: $(cat "$work/page")"
 code=0
 "$TANDEM" identify --model arm_friction --reference Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
 [ "$code" = 3 ] || fail "a joint that is another: exit $code"
 grep -q 'in use: viscous5_as 0.24, not ' "$work/page" || fail "which one? $(cat "$work/page")"
-[ "$(grep -c 'in use  ' "$work/page")" = 2 ] || fail "two joints were given: $(cat "$work/page")"
+[ "$(grep -c ' reference  *z$' "$work/page")" = 2 ] || fail "two joints were given: $(cat "$work/page")"
 python3 - "$work/links.json" "$work/joints.json" <<'END'
 import json, sys
 links, joints = (json.load(open(name)) for name in sys.argv[1:])

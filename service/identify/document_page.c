@@ -1,0 +1,318 @@
+#include "service/identify/document_page.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/text/utf8.h"
+#include "service/tool/json_file.h"
+
+enum { CELL_BYTES = 1024, NAME_BYTES = 128, LINE_WIDTH = 100 };
+
+/* Members of every estimate, in the lines of estimate_page.h. */
+static const char *const shown[] = {
+    "parameters", "values",       "se",      "ci95",        "ci95_open", "identifiable",
+    "rank",       "condition",    "verdict", "reasons",     "notes",     "reason_codes",
+    "note_codes", "combinations", "advice",  "correlation", "model",     "null_directions"};
+
+/* ---- the document in a simple shape ---- */
+
+/* Makes an object of an array; the keys are the items' names, or their numbers. */
+static json_t *name_items(json_t *array)
+{
+    json_t *object = json_object();
+    json_t *item = NULL;
+    size_t at = 0;
+    json_array_foreach(array, at, item)
+    {
+        char number[24];
+        const char *name = json_string_value(json_object_get(item, "name"));
+        (void)snprintf(number, sizeof number, "%zu", at + 1);
+        const bool named = name && !json_object_get(object, name);
+        (void)json_object_set(object, named ? name : number, item);
+        (void)json_object_del(named ? item : NULL, "name");
+    }
+    return object;
+}
+
+/* Leaves scalars, arrays of scalars, and objects; removes what is unknown, empty, or shown
+ * elsewhere. The depth is that of our own documents. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void simplify_object(json_t *object)
+{
+    const char *key = NULL;
+    void *next = NULL;
+    json_t *member = NULL;
+    if (json_object_get(object, "reason_codes")) {
+        for (size_t i = 0; i < COUNT(shown); i++) {
+            (void)json_object_del(object, shown[i]);
+        }
+    }
+    json_object_foreach_safe(object, next, key, member)
+    {
+        json_t *first = json_array_get(member, 0);
+        if (json_is_object(first) || json_is_array(first)) {
+            member = name_items(member);
+            (void)json_object_set_new(object, key, member);
+        }
+        simplify_object(member);
+        if (json_is_null(member) || (json_is_object(member) && json_object_size(member) == 0) ||
+            (json_is_array(member) && !first)) {
+            (void)json_object_del(object, key);
+        }
+    }
+}
+
+/* Is it an object without objects? */
+static bool is_row(json_t *value)
+{
+    bool row = json_is_object(value);
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_object_foreach(value, key, member)
+    {
+        row = row && !json_is_object(member);
+    }
+    return row;
+}
+
+/* Is it an object of such rows? */
+static bool is_table(json_t *value)
+{
+    bool table = json_is_object(value);
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_object_foreach(value, key, member)
+    {
+        table = table && is_row(member);
+    }
+    return table;
+}
+
+/* Have two rows the same keys in the same order? */
+static bool is_alike(json_t *one, json_t *other)
+{
+    void *here = json_object_iter(one);
+    void *there = json_object_iter(other);
+    while (here && there &&
+           strcmp(json_object_iter_key(here), json_object_iter_key(there)) == 0) {
+        here = json_object_iter_next(one, here);
+        there = json_object_iter_next(other, there);
+    }
+    return !here && !there;
+}
+
+/* Moves the rows that are like `first` from an object to the columns of a table. */
+static json_t *join_rows(json_t *object, json_t *first)
+{
+    json_t *table = json_object();
+    const char *name = NULL;
+    const char *key = NULL;
+    void *next = NULL;
+    json_t *row = NULL;
+    json_t *value = NULL;
+    json_object_foreach_safe(object, next, name, row)
+    {
+        if (!is_row(row) || !is_alike(row, first)) {
+            continue;
+        }
+        json_object_foreach(row, key, value)
+        {
+            if (!json_object_get(table, key)) {
+                (void)json_object_set_new(table, key, json_object());
+            }
+            (void)json_object_set(json_object_get(table, key), name, value);
+        }
+        (void)json_object_del(object, name);
+    }
+    return table;
+}
+
+/* ---- lines ---- */
+
+static void format_scalar(const json_t *value, char text[CELL_BYTES])
+{
+    if (json_is_real(value)) {
+        (void)snprintf(text, CELL_BYTES, "%.5g", json_real_value(value));
+    } else if (json_is_integer(value)) {
+        (void)snprintf(text, CELL_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_string(value)) {
+        (void)snprintf(text, CELL_BYTES, "%s", json_string_value(value));
+        (void)utf8_tame(text);
+    } else {
+        (void)snprintf(text, CELL_BYTES, "%s",
+                       json_is_true(value)    ? "yes"
+                       : json_is_false(value) ? "no"
+                                              : "-");
+    }
+}
+
+/* Formats a scalar, or the scalars of an array one after the other. */
+static void format_cell(const json_t *value, char text[CELL_BYTES])
+{
+    size_t at = 0;
+    size_t used = 0;
+    const json_t *part = NULL;
+    if (!json_is_array(value)) {
+        format_scalar(value, text);
+    }
+    json_array_foreach(value, at, part)
+    {
+        char one[CELL_BYTES];
+        format_scalar(part, one);
+        (void)snprintf(text + used, CELL_BYTES - used, "%s%s", at > 0 ? " " : "", one);
+        used = strlen(text);
+    }
+}
+
+/* Prints "name: key value, key value", over several lines if need be. */
+static void print_row(const char *name, json_t *row, FILE *out)
+{
+    char text[CELL_BYTES];
+    const char *key = NULL;
+    json_t *member = NULL;
+    const char *before = name[0] ? ":" : "";
+    size_t used = 0;
+    json_object_foreach(row, key, member)
+    {
+        if (!json_is_object(member)) {
+            used += used > 0 ? 0 : 1 + (size_t)fprintf(out, " %s%s", name[0] ? " " : "", name);
+            format_cell(member, text);
+            const size_t more = strlen(before) + strlen(key) + strlen(text) + 2;
+            const bool fits = used + more <= LINE_WIDTH;
+            used = (fits ? used : 4) + more;
+            (void)fprintf(out, "%s%s%s %s", before, fits ? " " : "\n     ", key, text);
+            before = ",";
+        }
+    }
+    (void)fputs(used > 0 ? "\n" : "", out);
+}
+
+/* Makes the columns as wide as this row needs; a negative width aligns to the left. */
+static void widen_columns(json_t *columns, json_t *row)
+{
+    char text[CELL_BYTES];
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(row, key, value)
+    {
+        const int now = abs((int)json_integer_value(json_object_get(columns, key)));
+        format_cell(value, text);
+        const int wanted = (int)(strlen(text) > strlen(key) ? strlen(text) : strlen(key));
+        const int width = now > wanted ? now : wanted;
+        (void)json_object_set_new(columns, key,
+                                  json_integer(json_is_string(value) ? -width : width));
+    }
+}
+
+/* Prints a row of a table, or without one the names of its columns. */
+static void print_cells(json_t *columns, const char *label, int label_width, const json_t *row,
+                        FILE *out)
+{
+    char text[CELL_BYTES];
+    const char *key = NULL;
+    json_t *width = NULL;
+    (void)snprintf(text, sizeof text, "%s", label);
+    (void)fprintf(out, "  %-*s", label_width, utf8_tame(text));
+    json_object_foreach(columns, key, width)
+    {
+        format_cell(json_object_get(row, key), text);
+        (void)fprintf(out, "  %*s", (int)json_integer_value(width), row ? text : key);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_table(json_t *table, FILE *out)
+{
+    json_t *columns = json_object();
+    const char *key = NULL;
+    json_t *row = NULL;
+    int width = 0;
+    json_object_foreach(table, key, row)
+    {
+        widen_columns(columns, row);
+        width = width > (int)strlen(key) ? width : (int)strlen(key);
+    }
+    print_cells(columns, "", width, NULL, out);
+    json_object_foreach(table, key, row)
+    {
+        print_cells(columns, key, width, row, out);
+    }
+    json_decref(columns);
+}
+
+/* Prints the rows of an object, those that are alike as one table, and removes them. */
+static void print_rows(json_t *object, FILE *out)
+{
+    void *at = json_object_iter(object);
+    while (at) {
+        char name[NAME_BYTES];
+        json_t *row = json_object_iter_value(at);
+        if (!is_row(row)) {
+            at = json_object_iter_next(object, at);
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%s", json_object_iter_key(at));
+        json_incref(row);
+        json_t *table = join_rows(object, row);
+        if (json_object_size(json_object_iter_value(json_object_iter(table))) > 1) {
+            print_table(table, out);
+        } else {
+            print_row(name, row, out);
+        }
+        json_decref(table);
+        json_decref(row);
+        at = json_object_iter(object);
+    }
+}
+
+/* Prints an object; path: the keys that lead to it. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void print_object(const char *path, json_t *object, FILE *out)
+{
+    const char *key = NULL;
+    json_t *member = NULL;
+    bool has_lines = false; /* of its own, and not only in deeper objects */
+    json_object_foreach(object, key, member)
+    {
+        has_lines = has_lines || !json_is_object(member) || is_row(member);
+    }
+    (void)fprintf(out, "%s%s%s", has_lines ? "\n" : "", has_lines ? path : "",
+                  has_lines && path[0] ? "\n" : "");
+    if (is_table(object)) {
+        print_table(object, out);
+        return;
+    }
+    print_row("", object, out);
+    print_rows(object, out);
+    json_object_foreach(object, key, member)
+    {
+        if (json_is_object(member)) {
+            char deeper[NAME_BYTES];
+            (void)snprintf(deeper, sizeof deeper, "%s%s%s", path, path[0] ? "." : "", key);
+            print_object(deeper, member, out);
+        }
+    }
+}
+
+enum status document_page_print(FILE *out,
+                                void (*members)(const void *what, struct json_writer *w),
+                                const void *what)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (to) {
+        json_file_print(to, members, what);
+    }
+    json_t *document = to && fclose(to) == 0 ? json_loadb(text, bytes, 0, NULL) : NULL;
+    free(text);
+    simplify_object(document);
+    if (document) {
+        print_object("", document, out);
+    }
+    json_decref(document);
+    return document ? STATUS_OK : STATUS_E_NOMEM;
+}
