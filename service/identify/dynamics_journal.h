@@ -20,7 +20,6 @@
 enum journal_stamp { JOURNAL_ARRIVAL, JOURNAL_SOURCE, JOURNAL_SIMULATED, JOURNAL_STAMP_COUNT };
 
 extern const struct names journal_stamp_names;
-const char *journal_stamp_name(enum journal_stamp stamp); /* "arrival", "robot", "simulated" */
 
 /* Counts of the reading, in addition to the data summary. */
 struct dynamics_journal_summary {

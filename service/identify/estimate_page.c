@@ -5,16 +5,13 @@
 /* A wider matrix fits on no line. */
 enum { CORRELATED_MAX = 12 };
 
-void estimate_page_cell(FILE *out, int width, enum page_form form, int places, double value)
+/* Prints a number with significant digits; a dash if it is unknown. */
+static void print_number(FILE *out, int width, int digits, double value)
 {
     if (isnan(value)) {
         (void)fprintf(out, " %*s", width, "-");
-    } else if (form == PAGE_DIGITS) {
-        (void)fprintf(out, " %*.*g", width, places, value);
-    } else if (form == PAGE_DECIMALS) {
-        (void)fprintf(out, " %*.*f", width, places, value);
     } else {
-        (void)fprintf(out, " %+*.*f", width, places, value);
+        (void)fprintf(out, " %*.*g", width, digits, value);
     }
 }
 
@@ -35,9 +32,9 @@ static void print_share(FILE *out, double se, double value)
 static void print_interval(FILE *out, double lo, double hi)
 {
     (void)fputc(' ', out);
-    estimate_page_cell(out, 10, PAGE_DIGITS, 5, lo);
+    print_number(out, 10, 5, lo);
     (void)fputs(" ..", out);
-    estimate_page_cell(out, -10, PAGE_DIGITS, 5, hi);
+    print_number(out, -10, 5, hi);
 }
 
 void estimate_page_verdict(FILE *out, const struct estimate *estimate)
@@ -68,7 +65,7 @@ void estimate_page_row(FILE *out, const char *symbol, const char *name, double v
         return;
     }
     (void)fprintf(out, " %10.5g", value);
-    estimate_page_cell(out, 9, PAGE_DIGITS, 3, se);
+    print_number(out, 9, 3, se);
     print_interval(out, lo, hi);
     print_share(out, se, value);
     (void)fprintf(out, "%s%s\n", *note ? "  " : "", note);
@@ -103,7 +100,8 @@ static void print_correlation(FILE *out, const struct estimate *estimate)
     for (size_t i = 1; i < estimate->p; i++) {
         (void)fprintf(out, "\n  %-4s", estimate->symbol[i]);
         for (size_t j = 0; j < i; j++) {
-            estimate_page_cell(out, 6, PAGE_DECIMALS, 2, estimate_correlation(estimate, i, j));
+            const double c = estimate_correlation(estimate, i, j);
+            (void)(isnan(c) ? fprintf(out, " %6s", "-") : fprintf(out, " %6.2f", c));
         }
     }
     (void)fputc('\n', out);

@@ -8,10 +8,6 @@
 
 #include "identification/fit/estimate.h"
 
-/* Format of a number in a column: significant digits, decimals, or decimals with a sign. */
-enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };
-void estimate_page_cell(FILE *out, int width, enum page_form form, int places, double value);
-
 /* Print the verdict after the words of the first line, and reasons and advice, one a line. */
 void estimate_page_verdict(FILE *out, const struct estimate *estimate);
 

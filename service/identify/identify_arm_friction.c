@@ -110,15 +110,16 @@ static void judge_references(struct result *result, const char *model)
 static enum status fit_data(void *what, struct err *err)
 {
     struct result *result = what;
-    return identify_fail_fit(
+    return identify_fail(
         arm_friction_fit_run(&result->set, &result->summary, result->head.doubts, &result->fit),
-        "data", err);
+        "data", "fit", err);
 }
 
 static enum status hold_out(void *what, struct err *err)
 {
     struct result *result = what;
-    return identify_fail_check(arm_friction_hold_out(&result->held_out_set, &result->fit), err);
+    return identify_fail(arm_friction_hold_out(&result->held_out_set, &result->fit), "data",
+                         "check", err);
 }
 
 static enum status judge_fit(void *what, struct err *err)

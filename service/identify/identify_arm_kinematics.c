@@ -129,7 +129,7 @@ static enum status fit_data(void *what, struct err *err)
                        "%d are needed",
                        pairs.n, APART_RAD, (int)ARM_KINEMATICS_POSES_MIN);
     }
-    return identify_fail_fit(st, "data", err);
+    return identify_fail(st, "data", "fit", err);
 }
 
 static enum status hold_out(void *what, struct err *err)

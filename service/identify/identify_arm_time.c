@@ -157,21 +157,6 @@ static void print_page(const void *what, FILE *out)
     estimate_page_rank(out, &fit->estimate);
 }
 
-static struct parameters_in_use_form name_parameters(void *what)
-{
-    struct profile_fit *fit = &((struct result *)what)->fit;
-    profile_fit_start(fit);
-    return (struct parameters_in_use_form){"arm_time", {&fit->estimate}, false};
-}
-
-static enum status load_moves(const struct identify_request *request, bool held_out, void *what,
-                              struct err *err)
-{
-    static const struct move_form form = {sizeof(struct profile_move), read_header, read_row,
-                                          NULL};
-    return move_list_read(request, held_out, &form, what, err);
-}
-
 static enum status fit_range(struct move_list *list, size_t from, size_t n,
                              enum travel_method method, const char *name)
 {
@@ -186,32 +171,37 @@ static enum status fit_range(struct move_list *list, size_t from, size_t n,
     return st;
 }
 
-static enum status fit_data(void *what, struct err *err)
+static void judge_units(struct move_list *list)
 {
-    struct result *result = what;
-    const enum status st = move_list_fit(&result->list, fit_range, err);
-    if (st == STATUS_OK && result->list.head.doubts) {
-        profile_judge_units(&result->fit);
-    }
-    return st;
+    profile_judge_units(&((struct result *)list)->fit);
 }
 
-static enum status hold_out(void *what, struct err *err)
+static enum status hold_out(struct move_list *list, const void *moves, size_t n)
 {
+    return profile_hold_out(&((struct result *)list)->fit, moves, n, &list->held);
+}
+
+static struct parameters_in_use_form name_parameters(void *what)
+{
+    static const struct move_form form = {sizeof(struct profile_move),
+                                          read_header,
+                                          read_row,
+                                          NULL,
+                                          fit_range,
+                                          judge_units,
+                                          hold_out};
     struct result *result = what;
-    struct move_list *list = &result->list;
-    const struct profile_move *moves = list->moves;
-    return identify_fail_fit(profile_hold_out(&result->fit, moves + list->own_count,
-                                              list->count - list->own_count, &list->held),
-                             "identify", err);
+    result->list.form = &form;
+    profile_fit_start(&result->fit);
+    return (struct parameters_in_use_form){"arm_time", {&result->fit.estimate}, false};
 }
 
 const struct identify_method identify_arm_time = {.bytes = sizeof(struct result),
                                                   .name = name_parameters,
                                                   .check = move_list_check,
-                                                  .load = load_moves,
-                                                  .fit = fit_data,
-                                                  .hold_out = hold_out,
+                                                  .load = move_list_load,
+                                                  .fit = move_list_fit,
+                                                  .hold_out = move_list_hold_out,
                                                   .write = write_members,
                                                   .print = print_page,
                                                   .release = move_list_free};

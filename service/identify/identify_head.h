@@ -24,10 +24,10 @@ struct identify_head {
     struct identify_files files, held_out_files; /* of methods that read tables */
 };
 
-/* The error of a failed fit, or of a failed comparison with held-out recordings, or
- * STATUS_OK. where: "data" for tables of samples, "identify" for lists of moves. */
-MUST_USE enum status identify_fail_fit(enum status st, const char *where, struct err *err);
-MUST_USE enum status identify_fail_check(enum status st, struct err *err);
+/* The error of a failed "fit", or of a failed "check" with held-out recordings, or STATUS_OK.
+ * where: "data" for tables of samples, "identify" for lists of moves. */
+MUST_USE enum status identify_fail(enum status st, const char *where, const char *what,
+                                   struct err *err);
 
 struct table_rows;
 

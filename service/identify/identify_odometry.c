@@ -70,7 +70,7 @@ static enum status fit_data(void *what, struct err *err)
     if (st == STATUS_OK && result->head.doubts) {
         odometry_judge_units(&result->fit, &result->summary);
     }
-    return identify_fail_fit(st, "data", err);
+    return identify_fail(st, "data", "fit", err);
 }
 
 static enum status hold_out(void *what, struct err *err)
@@ -83,7 +83,7 @@ static enum status hold_out(void *what, struct err *err)
         odometry_judge_held_out(&result->fit, &result->held_out);
     }
     /* Undetermined parameters predict nothing, and the verdict says so. */
-    return identify_fail_check(st == STATUS_E_ARG ? STATUS_OK : st, err);
+    return identify_fail(st == STATUS_E_ARG ? STATUS_OK : st, "data", "check", err);
 }
 
 static void release_result(void *what)

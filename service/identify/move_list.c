@@ -25,10 +25,10 @@ static enum status read_table(struct move_list *list, const struct csv_source *i
     return csv_file_read(input, &lines, NULL, err);
 }
 
-enum status move_list_read(const struct identify_request *request, bool held_out,
-                           const struct move_form *form, struct move_list *list,
+enum status move_list_load(const struct identify_request *request, bool held_out, void *what,
                            struct err *err)
 {
+    struct move_list *list = what;
     enum status st = STATUS_OK;
     if (held_out) {
         const size_t skipped = list->skipped;
@@ -39,7 +39,6 @@ enum status move_list_read(const struct identify_request *request, bool held_out
         return st;
     }
     list->request = request;
-    list->form = form;
     list->starts = calloc(request->file_count + 1, sizeof *list->starts);
     if (!list->starts) {
         return err_no_memory(err, "identify", "no memory");
@@ -99,17 +98,29 @@ enum status move_list_check(const struct model_row *row, const struct identify_r
                          request->method);
 }
 
-enum status move_list_fit(struct move_list *list, move_range_fit *fit_range, struct err *err)
+enum status move_list_fit(void *what, struct err *err)
 {
+    struct move_list *list = what;
     const struct identify_request *request = list->request;
     const size_t files = request->file_count > 1 ? request->file_count : 0;
     const enum travel_method method = choose_method(request);
-    enum status st = fit_range(list, 0, list->own_count, method, NULL);
+    enum status st = list->form->fit(list, 0, list->own_count, method, NULL);
     for (size_t i = 0; st == STATUS_OK && i < files; i++) {
-        st = fit_range(list, list->starts[i], list->starts[i + 1] - list->starts[i], method,
-                       identify_base_name(request->files[i].path));
+        st = list->form->fit(list, list->starts[i], list->starts[i + 1] - list->starts[i],
+                             method, identify_base_name(request->files[i].path));
     }
-    return identify_fail_fit(st, "identify", err);
+    if (st == STATUS_OK && list->head.doubts) {
+        list->form->judge_units(list);
+    }
+    return identify_fail(st, "identify", "fit", err);
+}
+
+enum status move_list_hold_out(void *what, struct err *err)
+{
+    struct move_list *list = what;
+    const char *held_out = (const char *)list->moves + list->form->each * list->own_count;
+    return identify_fail(list->form->hold_out(list, held_out, list->count - list->own_count),
+                         "identify", "fit", err);
 }
 
 void move_list_print_verdict(FILE *out, const struct move_list *list)

@@ -17,14 +17,21 @@ struct move_form {
     /* Reads the moves of a journal; NULL: only tables can be read. */
     enum status (*read_journal)(struct move_list *list, const struct csv_source *input,
                                 struct err *err);
+    /* Fits n moves from `from` on. With a name, they are the part of that name, to be compared
+     * with the common fit. */
+    enum status (*fit)(struct move_list *list, size_t from, size_t n, enum travel_method method,
+                       const char *name);
+    void (*judge_units)(struct move_list *list);
+    /* Predicts n moves, and writes list->held. */
+    enum status (*hold_out)(struct move_list *list, const void *moves, size_t n);
 };
 
 /* The result of a fit of moves begins with this. */
 struct move_list {
     struct identify_head head;
     const struct identify_request *request;
-    const struct move_form *form;
-    void *moves; /* [count], added by move_list_add() */
+    const struct move_form *form; /* set with the names of the parameters */
+    void *moves;                  /* [count], added by move_list_add() */
     size_t count, room;
     size_t skipped; /* rows of the fitted files that are no moves */
     size_t motions; /* fitted moves with a time by the robot's own stamps; the rest are laps */
@@ -34,11 +41,13 @@ struct move_list {
     struct travel_held_out held; /* if head.is_held_out */
 };
 
-/* Read the moves of all files, or held-out moves behind them. As csv_file_read(),
- * STATUS_E_NOMEM. */
-MUST_USE enum status move_list_read(const struct identify_request *request, bool held_out,
-                                    const struct move_form *form, struct move_list *list,
-                                    struct err *err);
+/* The stages of struct identify_method: read the moves of all files, or held-out moves behind
+ * them; fit all files together, then each alone, to see whether the common fit holds for each;
+ * compare with held-out moves. As csv_file_read(), STATUS_E_NOMEM. */
+MUST_USE enum status move_list_load(const struct identify_request *request, bool held_out,
+                                    void *list, struct err *err);
+MUST_USE enum status move_list_fit(void *list, struct err *err);
+MUST_USE enum status move_list_hold_out(void *list, struct err *err);
 /* Add a move; name and line are its place for errors. STATUS_E_NOMEM. */
 MUST_USE enum status move_list_add(struct move_list *list, const void *move, const char *name,
                                    unsigned line, struct err *err);
@@ -49,15 +58,6 @@ void move_list_free(void *list);
 /* Check that the request can be met: STATUS_E_ARG. */
 MUST_USE enum status move_list_check(const struct model_row *row,
                                      const struct identify_request *request, struct err *err);
-
-/* Fits n moves from `from` on. With a name, they are the part of that name, to be compared with
- * the common fit. */
-typedef enum status move_range_fit(struct move_list *list, size_t from, size_t n,
-                                   enum travel_method method, const char *name);
-
-/* Fit all files together, then each alone, to see whether the common fit holds for each. */
-MUST_USE enum status move_list_fit(struct move_list *list, move_range_fit *fit_range,
-                                   struct err *err);
 
 /* Print the reasons of the verdict, how many rows were no moves, and the kinds of times. */
 void move_list_print_verdict(FILE *out, const struct move_list *list);
