@@ -1,8 +1,6 @@
 #include "service/tool/csv_file.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,55 +19,11 @@ static enum status refuse_file(const char *path, const char *what, int why, stru
     return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what, reason);
 }
 
-/* Hashing takes as long as parsing numbers. So a second thread reads the file again and hashes
- * it, up to where the first one has read. */
-struct hasher {
-    pthread_t thread;
-    int file;
-    off_t begin, end;
-    atomic_bool stopped;
-    uint64_t hash;
-    char bytes[PIECE_BYTES];
-};
-
-static void *hash_file(void *context)
-{
-    struct hasher *h = context;
-    ssize_t n = 1;
-    for (off_t at = h->begin; at < h->end && n > 0 && !atomic_load(&h->stopped); at += n) {
-        const off_t left = h->end - at;
-        n = pread(h->file, h->bytes, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, at);
-        h->hash = hash_bytes(h->hash, h->bytes, n > 0 ? (size_t)n : 0);
-    }
-    return NULL;
-}
-
-/* NULL: the reading thread hashes, too, because the size of some files is not known before. */
-static struct hasher *start_hasher(FILE *in)
-{
-    struct stat about;
-    struct hasher *h = malloc(sizeof *h);
-    if (h && fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) {
-        h->file = fileno(in);
-        h->begin = lseek(h->file, 0, SEEK_CUR);
-        h->end = about.st_size;
-        h->hash = HASH_START;
-        atomic_init(&h->stopped, false);
-        if (h->begin >= 0 && h->begin < h->end &&
-            pthread_create(&h->thread, NULL, hash_file, h) == 0) {
-            return h;
-        }
-    }
-    free(h);
-    return NULL;
-}
-
 /* State of reading. */
 struct reading {
     const struct csv_source *source;
     const struct csv_lines *lines;
     FILE *in; /* NULL: a text */
-    struct hasher *hasher;
     struct file_mark seen;
     uint64_t total; /* UINT64_MAX: unknown */
     struct csv csv;
@@ -98,7 +52,7 @@ static enum status next_piece(void *what, const char **bytes, size_t *n, struct 
         }
     }
     r->seen.bytes += *n;
-    r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, *bytes, *n);
+    r->seen.hash = hash_bytes(r->seen.hash, *bytes, *n);
     return STATUS_OK;
 }
 
@@ -110,19 +64,14 @@ static enum status read_table(struct reading *r, struct err *err)
     return csv_read(&r->csv, &input, err);
 }
 
-static enum status read_stream(struct reading *r, struct err *err)
+/* Returns the bytes from here to the end of a regular file; UINT64_MAX: unknown. */
+static uint64_t count_remaining(FILE *in)
 {
-    struct hasher *h = start_hasher(r->in);
-    r->hasher = h;
-    r->total = h ? (uint64_t)(h->end - h->begin) : UINT64_MAX;
-    const enum status st = read_table(r, err);
-    if (h) {
-        atomic_store(&h->stopped, st != STATUS_OK);
-        (void)pthread_join(h->thread, NULL);
-        r->seen.hash = h->hash;
-    }
-    free(h);
-    return st;
+    struct stat about;
+    const off_t begin = lseek(fileno(in), 0, SEEK_CUR);
+    const bool known = fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode) && begin >= 0 &&
+                       begin < about.st_size;
+    return known ? (uint64_t)(about.st_size - begin) : UINT64_MAX;
 }
 
 static enum status read_file(struct reading *r, struct err *err)
@@ -132,7 +81,8 @@ static enum status read_file(struct reading *r, struct err *err)
     if (!r->in) {
         return refuse_file(path, "cannot open", errno, err);
     }
-    const enum status st = read_stream(r, err);
+    r->total = count_remaining(r->in);
+    const enum status st = read_table(r, err);
     if (r->in != stdin) {
         (void)fclose(r->in);
     }
@@ -149,7 +99,6 @@ enum status csv_file_read(const struct csv_source *source, const struct csv_line
     r->source = source;
     r->lines = lines;
     r->in = NULL;
-    r->hasher = NULL;
     r->seen = (struct file_mark){0, HASH_START};
     r->total = source->bytes;
     const enum status st = source->text ? read_table(r, err) : read_file(r, err);

@@ -1,5 +1,4 @@
-/* Whole files through the CSV reader: their format, an early end, unreadable files; uses
- * threads. */
+/* Whole files through the CSV reader: their format, an early end, unreadable files. */
 #include "tests/support/check.h"
 
 #include <stdbool.h>
@@ -77,7 +76,7 @@ static void test_whole(void)
     check_whole(LONG_BYTES);
 }
 
-/* While the file is still being hashed. */
+/* A row ends the reading. */
 static void test_stop(void)
 {
     char path[SCRATCH_MAX];
