@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/hash.h"
+#include <jansson.h>
+
 #include "config/labfile/lab_secrets.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
@@ -12,7 +13,7 @@
 #include "service/replay/rows.h"
 #include "service/tool/version.h"
 
-enum { SLOTS_MIN = 1024, NS_PER_US = 1000 };
+enum { NS_PER_US = 1000 };
 
 /* Ends of topics, behind "<prefix>/<pair>/" and the side, and their schemas. */
 static const struct topic_schema {
@@ -34,18 +35,11 @@ static const struct topic_schema {
 /* The form of a payload. */
 enum form { FORM_RAW, FORM_JSON, FORM_OBJECT, FORM_LIST };
 
-/* A channel by the hash of its topic and properties. */
-struct slot {
-    uint64_t hash; /* 0: free */
-    uint16_t channel;
-};
-
 struct slice_mcap {
     const struct slice_request *request;
     struct mcap_writer *writer;
     uint16_t schema[COUNT(schemas)]; /* ids */
-    struct slot *slots;              /* [slot_count] a power of two */
-    size_t slot_count, used;
+    json_t *channels;                /* ids by topic and properties */
     uint32_t lists;
 };
 
@@ -53,15 +47,15 @@ enum status slice_mcap_open(const struct slice_request *request, FILE *to,
                             struct slice_mcap **out)
 {
     struct slice_mcap *m = calloc(1, sizeof *m);
-    struct slot *slots = calloc(SLOTS_MIN, sizeof *slots);
+    json_t *channels = json_object();
     struct mcap_writer *writer = NULL;
-    if (!m || !slots || mcap_writer_open(to, "tandem " TANDEM_VERSION, &writer) != STATUS_OK) {
+    if (!m || !channels ||
+        mcap_writer_open(to, "tandem " TANDEM_VERSION, &writer) != STATUS_OK) {
         free(m);
-        free(slots);
+        json_decref(channels);
         return STATUS_E_NOMEM;
     }
-    *m = (struct slice_mcap){
-        .request = request, .writer = writer, .slots = slots, .slot_count = SLOTS_MIN};
+    *m = (struct slice_mcap){.request = request, .writer = writer, .channels = channels};
     for (size_t i = 0; i < COUNT(schemas); i++) {
         m->schema[i] =
             mcap_add_schema(writer, schemas[i].name, schemas[i].text, *schemas[i].bytes);
@@ -74,7 +68,7 @@ void slice_mcap_close(struct slice_mcap *mcap)
 {
     if (mcap) {
         mcap_writer_close(mcap->writer);
-        free(mcap->slots);
+        json_decref(mcap->channels);
         free(mcap);
     }
 }
@@ -91,33 +85,6 @@ struct properties {
     bool retained, dup;
     bool made; /* by the replay, so it is no line of the journal */
 };
-
-static struct slot *find_slot(struct slice_mcap *m, uint64_t hash)
-{
-    size_t at = (size_t)hash & (m->slot_count - 1);
-    while (m->slots[at].hash != 0 && m->slots[at].hash != hash) {
-        at = (at + 1) & (m->slot_count - 1);
-    }
-    return &m->slots[at];
-}
-
-static void grow_slots(struct slice_mcap *m)
-{
-    struct slot *const old = m->slots;
-    const size_t count = m->slot_count;
-    struct slot *more = calloc(2 * count, sizeof *more);
-    if (!more) {
-        return; /* the table is a quarter free: the next time */
-    }
-    m->slots = more;
-    m->slot_count = 2 * count;
-    for (size_t i = 0; i < count; i++) {
-        if (old[i].hash != 0) {
-            *find_slot(m, old[i].hash) = old[i];
-        }
-    }
-    free(old);
-}
 
 static uint16_t add_channel(struct slice_mcap *m, const struct properties *p)
 {
@@ -152,23 +119,17 @@ static uint16_t add_channel(struct slice_mcap *m, const struct properties *p)
 
 static uint16_t find_channel(struct slice_mcap *m, const struct properties *p)
 {
-    const unsigned char kind[] = {(unsigned char)p->form, (unsigned char)p->qos, p->retained,
-                                  p->dup, p->made};
-    uint64_t hash = hash_bytes(HASH_START, p->topic, strlen(p->topic) + 1);
-    hash = hash_bytes(hash, kind, sizeof kind) | 1; /* 0 marks a free slot */
-    struct slot *slot = find_slot(m, hash);
-    if (slot->hash == 0 && 4 * (m->used + 1) > 3 * m->slot_count) {
-        grow_slots(m);
-        slot = find_slot(m, hash);
+    char key[MESSAGE_TOPIC_MAX + 32];
+    (void)snprintf(key, sizeof key, "%d %d %d %d %d %s", (int)p->form, p->qos, p->retained,
+                   p->dup, p->made, p->topic);
+    const json_t *known = json_object_get(m->channels, key);
+    if (known) {
+        return (uint16_t)json_integer_value(known);
     }
-    if (slot->hash == 0 && m->used + 1 == m->slot_count) {
-        return MCAP_IDS_MAX; /* the writer fails then */
-    }
-    if (slot->hash == 0) {
-        *slot = (struct slot){hash, add_channel(m, p)};
-        m->used++;
-    }
-    return slot->channel;
+    const uint16_t channel = add_channel(m, p);
+    return json_object_set_new_nocheck(m->channels, key, json_integer(channel)) == 0
+               ? channel
+               : MCAP_IDS_MAX; /* the writer fails then */
 }
 
 /* --- messages -------------------------------------------------------------------------------
