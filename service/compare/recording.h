@@ -1,9 +1,8 @@
 /* service/compare/recording.h - the commands, alarms, changes and fits of each pair of a
- * recording: of journals and tables, run through the lab, or of a document of `tandem replay
- * --json`.
+ * recording.
  *
- * One pair is in memory at a time. The records of journals wait in a spool, a document is
- * mapped.
+ * A recording is a document of `tandem replay --json`. Journals and tables of moves become one
+ * in a temporary file. The document is mapped, and one pair at a time is parsed into records.
  */
 #ifndef SERVICE_COMPARE_RECORDING_H
 #define SERVICE_COMPARE_RECORDING_H
@@ -11,6 +10,7 @@
 #include "config/labfile/lab_file.h"
 #include "identification/fit/estimate.h"
 #include "logger/message/record.h"
+#include "service/replay/replay_run.h"
 
 /* The times of a command that are compared. */
 /* clang-format off */
@@ -82,6 +82,9 @@ bool recording_is_document(const char *path);
  * message are reported on stderr. Errors as those of replay. *out is written on STATUS_OK. */
 MUST_USE enum status recording_open(const char *path, const struct lab_file *file,
                                     struct recording **out, struct err *err);
+/* The same for a replay that has ended, with a spool. */
+MUST_USE enum status recording_open_run(struct replay_run *run, struct recording **out,
+                                        struct err *err);
 void recording_close(struct recording *recording); /* NULL allowed */
 
 size_t recording_pair_count(const struct recording *recording);
@@ -90,8 +93,8 @@ const char *recording_pair_id(const struct recording *recording, size_t i);
 size_t recording_find_pair(const struct recording *recording, const char *id);
 bool recording_has_commands(const struct recording *recording, size_t i);
 
-/* Read one pair, then to be freed. STATUS_E_IO, STATUS_E_NOMEM, STATUS_E_PARSE. */
-MUST_USE enum status recording_load(struct recording *recording, size_t i,
+/* Read one pair, then to be freed. STATUS_E_NOMEM, STATUS_E_PARSE. */
+MUST_USE enum status recording_load(const struct recording *recording, size_t i,
                                     struct recorded_pair *out, struct err *err);
 
 #endif

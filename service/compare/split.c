@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/numbers/iso_time.h"
-#include "service/compare/recorded_rows.h"
 
 /* Parses the whole number after a word. */
 static bool parse_count(const char *text, const char *word, uint64_t *n)
@@ -86,23 +85,28 @@ enum status split_pair(const struct recorded_pair *whole, const char *id,
                        struct recorded_pair *b, struct err *err)
 {
     int64_t cut_us = 0;
-    enum status status = find_cut(whole, id, split, &cut_us, err);
-    *a = *b = (struct recorded_pair){0};
-    for (size_t i = 0; i < whole->count && status == STATUS_OK; i++) {
-        const struct recorded_row row = {.kind = RECORDED_COMMAND,
-                                         .command = whole->commands[i]};
-        const bool first = is_before(split, row.command.n, row.command.t_us, cut_us);
-        status = recorded_pair_add(first ? a : b, &row);
+    const enum status status = find_cut(whole, id, split, &cut_us, err);
+    if (status != STATUS_OK) {
+        return status;
     }
-    for (size_t i = 0; i < whole->alarm_count && status == STATUS_OK; i++) {
+    const size_t bytes = (whole->count + 1) * sizeof *whole->commands;
+    *a = (struct recorded_pair){.commands = malloc(bytes)};
+    *b = (struct recorded_pair){.commands = malloc(bytes)};
+    if (!a->commands || !b->commands) {
+        recorded_pair_free(a);
+        recorded_pair_free(b);
+        return err_no_memory(err, id, "out of memory");
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct recorded_command *c = &whole->commands[i];
+        struct recorded_pair *half = is_before(split, c->n, c->t_us, cut_us) ? a : b;
+        half->commands[half->count++] = *c;
+    }
+    for (size_t i = 0; i < whole->alarm_count; i++) {
         const struct recorded_alarm *alarm = &whole->alarms[i];
         const uint64_t n = split->kind == SPLIT_ENTRY ? find_entry(whole, alarm->id) : 0;
         struct recorded_pair *half = is_before(split, n, alarm->t_us, cut_us) ? a : b;
         half->state.alarms[alarm->type]++;
     }
-    if (status != STATUS_OK) {
-        recorded_pair_free(a);
-        recorded_pair_free(b);
-    }
-    return status == STATUS_E_NOMEM ? err_no_memory(err, id, "out of memory") : status;
+    return STATUS_OK;
 }

@@ -228,17 +228,11 @@ static bool replay_lines(struct replay *replay, struct journal_reader *reader)
     return whole;
 }
 
-static bool is_table(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
-}
-
 static bool read_recording(struct forecast_run *run, char **paths, size_t count)
 {
     struct err err = {0};
     struct journal_reader *reader = NULL;
-    if (count == 1 && is_table(paths[0])) {
+    if (count == 1 && replay_moves_is_table(paths[0])) {
         struct replay_moves moves = {.source = {.path = paths[0]},
                                      .pair = run->pair ? run->pair : ""};
         const enum status st = replay_moves(run->replay, &run->file, &moves, &err);

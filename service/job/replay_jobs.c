@@ -125,8 +125,9 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
         return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, j->name, "cancelled");
     }
     st = replay_end_spool(run);
-    st = st == STATUS_OK ? replay_document(run, &extract, out) : st;
-    if (st != STATUS_OK) {
+    if (st == STATUS_OK) {
+        replay_document(run, &extract, out);
+    } else {
         *err = run->err;
     }
     return st;
@@ -150,8 +151,7 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
         j->run.replay->context = j;
         st = replay_and_write(j, out, err);
     }
-    replay_destroy(j->run.replay);
-    replay_close_spool(&j->run);
+    replay_run_free(&j->run);
     j->run = (struct replay_run){.file = NULL};
     return st;
 }

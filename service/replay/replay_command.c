@@ -264,7 +264,7 @@ static enum status write_report(struct replay_run *run)
         status = write_csv(run);
     }
     if (status == STATUS_OK && run->options.json) {
-        status = replay_document(run, NULL, stdout);
+        replay_document(run, NULL, stdout);
     } else if (status == STATUS_OK) {
         print_summary(run);
     }
@@ -302,8 +302,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
 /* A table of moves is recognised by its name or by options that only apply to one. */
 static bool is_table(const struct replay_options *o, const char *path)
 {
-    const size_t n = strlen(path);
-    return o->pair || o->column_words || (n > 4 && strcmp(path + n - 4, ".csv") == 0);
+    return o->pair || o->column_words || replay_moves_is_table(path);
 }
 
 static enum status read_moves(struct replay_run *run, const char *path, int count,

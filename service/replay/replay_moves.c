@@ -405,6 +405,12 @@ static const char *const roles[] = {"t",
                                     "state",
                                     NULL};
 
+bool replay_moves_is_table(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+}
+
 enum status replay_moves(struct replay *replay, const struct lab_file *file,
                          struct replay_moves *moves, struct err *err)
 {

@@ -13,15 +13,18 @@
 #ifndef SERVICE_REPLAY_REPLAY_MOVES_H
 #define SERVICE_REPLAY_REPLAY_MOVES_H
 
+#include "service/replay/replay.h"
 #include "service/tool/column_map.h"
 #include "service/tool/csv_file.h"
-#include "service/replay/replay.h"
 
 struct replay_moves {
     struct csv_source source;
     const char *pair; /* pair of all moves; "": the table's column, or the lab's only pair */
     struct column_map columns;
 };
+
+/* Does the name say that a file is a table: FILE.csv? */
+bool replay_moves_is_table(const char *path);
 
 /* STATUS_E_PARSE: not such a table, with line and column; STATUS_E_ARG: no pair is known, or
  * columns names an unknown role; STATUS_E_STALE: cancelled; STATUS_E_NOMEM. Cold path:

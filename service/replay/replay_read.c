@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "service/replay/replay_moves.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/progress.h"
 
@@ -84,6 +85,38 @@ bool replay_read(struct replay *replay, struct journal_reader *reader,
     replay_end(replay);
     progress_end(&progress);
     return whole;
+}
+
+static enum status read_table(struct replay *replay, const struct lab_file *file,
+                              const char *path, struct err *err)
+{
+    struct replay_moves moves = {.source = {.path = path}, .pair = ""};
+    struct err fault = {0};
+    const enum status status = replay_moves(replay, file, &moves, &fault);
+    replay_end(replay);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, fault.fault, path, "%u:%u: %s",
+                                         fault.line, fault.column, fault.text);
+}
+
+enum status replay_read_files(struct replay *replay, const struct lab_file *file,
+                              const char *const *paths, size_t count, struct err *err)
+{
+    struct journal_reader *reader = NULL;
+    if (count == 1 && replay_moves_is_table(paths[0])) {
+        return read_table(replay, file, paths[0], err);
+    }
+    enum status status = journal_reader_open_files(paths, count, &reader, err);
+    if (status == STATUS_OK) {
+        const bool whole = replay_read(replay, reader, NULL, 0.0);
+        status = replay_judge(replay, paths[0], err);
+        if (status == STATUS_OK && !whole) {
+            status = err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, paths[0],
+                             "not all of it could be read");
+        }
+    }
+    journal_reader_close(reader);
+    return status;
 }
 
 bool replay_report_left_out(const struct replay *replay, bool strict)

@@ -47,14 +47,21 @@ MUST_USE enum status replay_open_spool(struct replay_run *run);
 MUST_USE enum status replay_end_spool(struct replay_run *run);
 void replay_close_spool(struct replay_run *run); /* also allowed if none was opened */
 
+/* All of it for files: opens the spool, creates the replay, reads as replay_read_files() does,
+ * and finishes. run->file and run->threads are set. Free it in any case. */
+MUST_USE enum status replay_run_files(struct replay_run *run, const char *const *paths,
+                                      size_t count);
+void replay_run_free(struct replay_run *run);
+
 /* Visit the records of a kind by pair and team, each in its order. Errors as above. */
 MUST_USE enum status replay_each(struct replay_run *run, enum store_kind kind,
                                  spool_row_fn *row, void *context);
 
-/* The same for one pair, by its index in the lab file; and the number of its records. */
-MUST_USE enum status replay_each_of_pair(struct replay_run *run, enum store_kind kind,
-                                         size_t pair, spool_row_fn *row, void *context);
-uint64_t replay_count_of_pair(const struct replay_run *run, enum store_kind kind, size_t pair);
+/* The same for one pair, by its index in the lab file, or team, behind the pairs; newest: at
+ * most this many of the last ones, 0: all. And the number of its records. */
+void replay_each_of(struct replay_run *run, enum store_kind kind, size_t index, uint64_t newest,
+                    spool_row_fn *row, void *context);
+uint64_t replay_count_of(const struct replay_run *run, enum store_kind kind, size_t index);
 
 /* Bounds of a partial document: the newest records over all pairs that occur. Other pairs, and
  * events, are left out. */
@@ -65,8 +72,7 @@ struct replay_extract {
 
 /* Write the document after the last record. extract: NULL writes everything. With one, each
  * pair also has "lag", [[t, lag_s], …]: the least and the largest lag of each interval of its
- * entries. run->err has the reason of a failure. */
-MUST_USE enum status replay_document(struct replay_run *run,
-                                     const struct replay_extract *extract, FILE *out);
+ * entries. Errors of writing show when the file is closed. */
+void replay_document(struct replay_run *run, const struct replay_extract *extract, FILE *out);
 
 #endif

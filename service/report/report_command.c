@@ -11,8 +11,6 @@
 #include "config/labfile/lab_secrets.h"
 #include "service/compare/compare_print.h"
 #include "service/compare/recording.h"
-#include "service/replay/replay_read.h"
-#include "service/replay/replay_run.h"
 #include "service/report/report_inputs.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
@@ -153,40 +151,27 @@ static int check_request(struct run *run)
 /* ---- reading ------------------------------------------------------------------------------
  */
 
-static enum status read_journals(struct run *run)
+static enum status read_inputs(struct run *run)
 {
-    struct replay_run *r = &run->replay;
-    struct journal_reader *reader = NULL;
-    enum status status = journal_reader_open_files((const char *const *)run->paths,
-                                                   run->path_count, &reader, &r->err);
-    if (status == STATUS_OK) {
-        const bool whole = replay_read(r->replay, reader, NULL, 0.0);
-        status = replay_judge(r->replay, run->paths[0], &r->err);
-        if (status == STATUS_OK && !whole) {
-            status = err_set(&r->err, STATUS_E_IO, FAULT_FILE_UNREADABLE, run->paths[0],
-                             "not all of it could be read");
-        }
-    }
-    journal_reader_close(reader);
-    status = status == STATUS_OK ? replay_end_spool(r) : status;
+    struct err *err = &run->replay.err;
+    enum status status =
+        replay_run_files(&run->replay, (const char *const *)run->paths, run->path_count);
     for (size_t k = 0; k < run->path_count && status == STATUS_OK; k++) {
-        status = report_inputs_add(&run->inputs, run->paths[k], &r->err);
+        status = report_inputs_add(&run->inputs, run->paths[k], err);
     }
-    return status == STATUS_OK ? report_inputs_add(&run->inputs, run->lab_path, &r->err)
-                               : status;
+    return status == STATUS_OK ? report_inputs_add(&run->inputs, run->lab_path, err) : status;
 }
 
 static enum status read_compared(struct run *run)
 {
-    const char *const paths[2] = {run->other, run->paths[0]};
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < 2 && status == STATUS_OK && run->other; k++) {
-        status = recording_open(paths[k], recording_is_document(paths[k]) ? NULL : &run->file,
-                                &run->compared[k], &run->replay.err);
+    struct err *err = &run->replay.err;
+    enum status status =
+        recording_open(run->other, recording_is_document(run->other) ? NULL : &run->file,
+                       &run->compared[0], err);
+    if (status == STATUS_OK) {
+        status = recording_open_run(&run->replay, &run->compared[1], err);
     }
-    return status == STATUS_OK && run->other
-               ? report_inputs_add(&run->inputs, run->other, &run->replay.err)
-               : status;
+    return status == STATUS_OK ? report_inputs_add(&run->inputs, run->other, err) : status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------
@@ -217,8 +202,8 @@ static enum status each_record(void *context, enum report_list list, report_row_
                                             [REPORT_CHANGES] = STORE_CHANGES};
     const struct source *source = context;
     struct forwarding to = {row, row_context};
-    return replay_each_of_pair(&source->run->replay, kinds[list], source->pair, forward_row,
-                               &to);
+    replay_each_of(&source->run->replay, kinds[list], source->pair, 0, forward_row, &to);
+    return STATUS_OK;
 }
 
 /* Prints what `tandem compare OTHER JOURNAL` prints of this pair. */
@@ -268,8 +253,7 @@ static enum status print_pair(struct run *run, const struct svg_text *h, size_t 
                                      .fits = &fits,
                                      .dynamics = lab_dynamics(lab, i),
                                      .following = lab_following(lab, i),
-                                     .entries =
-                                         replay_count_of_pair(&run->replay, STORE_ENTRIES, i),
+                                     .entries = replay_count_of(&run->replay, STORE_ENTRIES, i),
                                      .state = "the end of the recording",
                                      .each = each_record,
                                      .context = &source};
@@ -421,24 +405,18 @@ static enum status write_file(struct run *run)
 
 static int make_report(struct run *run)
 {
-    struct replay_run *r = &run->replay;
-    const struct effects effects = {replay_write_effect, r};
-    r->file = &run->file;
-    enum status status = replay_open_spool(r);
-    if (status == STATUS_OK && replay_create(r->file, &effects, &r->replay) != STATUS_OK) {
-        status = err_no_memory(&r->err, "report", "out of memory");
-    }
-    status = status == STATUS_OK ? read_journals(run) : status;
-    status = status == STATUS_OK ? read_compared(run) : status;
+    const struct err *err = &run->replay.err;
+    run->replay.file = &run->file;
+    enum status status = read_inputs(run);
+    status = status == STATUS_OK && run->other ? read_compared(run) : status;
     status = status == STATUS_OK ? write_file(run) : status;
     if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", r->err.where, r->err.text);
+        (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
     }
     recording_close(run->compared[0]);
     recording_close(run->compared[1]);
     report_inputs_free(&run->inputs);
-    replay_close_spool(r);
-    replay_destroy(r->replay);
+    replay_run_free(&run->replay);
     return status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 

