@@ -20,11 +20,7 @@ struct ahead_line {
     long event;         /* offset of its event; NO_EVENT: not parsed */
 };
 
-/* In the order of the ring: read from the recording and decoded by any thread, then stepped. */
-enum stage { STAGE_FREE, STAGE_CLAIMED, STAGE_READ, STAGE_DECODED };
-
 struct batch {
-    enum stage stage; /* under the lock */
     size_t count;
     struct ahead_line lines[LINES];
     struct err err;                    /* error of the last line if the reader failed there */
@@ -36,21 +32,17 @@ struct batch {
 
 struct replay_ahead {
     const struct replay *replay;
-    /* the lab's codecs without `coming`: reading threads would prefetch into their own caches */
+    /* the lab's codecs without `coming`: reading threads would prefetch into their own caches
+     */
     struct codec_set codecs;
     struct journal_reader *reader;
-    struct batch *batches; /* [batch_count] a ring */
-    size_t batch_count;
-    size_t step_next;   /* first batch that is not stepped, */
-    size_t line;        /* and its next line */
-    struct event event; /* event of the last line returned */
-    struct journal_reader_stats stats;
     struct threads *threads;
-    /* Under their lock. */
-    size_t read_next;   /* first batch that may be free */
-    size_t decode_next; /* first batch that may need decoding */
-    bool reading;       /* a thread is reading: one at a time, in the order of the recording */
-    bool ended;         /* the reader has no more */
+    struct belt belt;      /* read from the recording and decoded by any thread, then stepped */
+    struct batch *batches; /* [belt.batch_count] */
+    struct batch *current; /* the batch that is stepped; NULL: none */
+    size_t line;           /* its next line */
+    struct event event;    /* event of the last line returned */
+    struct journal_reader_stats stats;
 };
 
 /* ---- events, as long as they need to be ---- */
@@ -88,8 +80,10 @@ static void store_event(void *context, const struct event *event)
     }
 }
 
-static void decode_batch(const struct replay_ahead *a, struct batch *b)
+static bool decode_batch(void *context, size_t batch)
 {
+    const struct replay_ahead *a = context;
+    struct batch *b = &a->batches[batch];
     for (size_t i = 0; i < b->count; i++) {
         struct decoding d = {b, &b->lines[i]};
         const struct journal_line *line = &d.line->line;
@@ -98,6 +92,7 @@ static void decode_batch(const struct replay_ahead *a, struct batch *b)
                                    store_event, &d);
         }
     }
+    return true;
 }
 
 /* ---- reading: one thread at a time ---- */
@@ -118,8 +113,10 @@ static bool read_line(struct replay_ahead *a, struct batch *b)
 }
 
 /* Reads lines until the batch is full or a line fails. False at the end. */
-static bool fill_batch(struct replay_ahead *a, struct batch *b)
+static bool fill_batch(void *context, size_t batch)
 {
+    struct replay_ahead *a = context;
+    struct batch *b = &a->batches[batch];
     bool more = true;
     b->count = b->text_used = b->event_used = 0;
     b->err = (struct err){0};
@@ -131,72 +128,7 @@ static bool fill_batch(struct replay_ahead *a, struct batch *b)
     return more;
 }
 
-/* ---- work: threads do the first thing that is due in the ring ------------------------ */
-
-/* Called with the lock, which is released while it works. False: nothing to decode. */
-static bool decode_next(struct replay_ahead *a)
-{
-    struct batch *b = &a->batches[a->decode_next % a->batch_count];
-    if (b->stage != STAGE_READ) {
-        return false;
-    }
-    a->decode_next++;
-    b->stage = STAGE_CLAIMED;
-    threads_unlock(a->threads);
-    decode_batch(a, b);
-    threads_lock(a->threads);
-    b->stage = STAGE_DECODED;
-    return true;
-}
-
-/* The same for reading. */
-static bool read_next(struct replay_ahead *a)
-{
-    struct batch *b = &a->batches[a->read_next % a->batch_count];
-    if (a->reading || a->ended || b->stage != STAGE_FREE) {
-        return false;
-    }
-    a->read_next++;
-    a->reading = true;
-    b->stage = STAGE_CLAIMED;
-    threads_unlock(a->threads);
-    const bool more = fill_batch(a, b);
-    threads_lock(a->threads);
-    a->reading = false;
-    a->ended = !more;
-    b->stage = STAGE_READ;
-    return true;
-}
-
-static bool work_ahead(void *context)
-{
-    return decode_next(context) || read_next(context);
-}
-
 /* ---- the caller's thread ---- */
-
-/* Waits until the batch to be stepped is decoded. False: it never will be. */
-static bool await_batch(struct replay_ahead *a)
-{
-    const struct batch *b = &a->batches[a->step_next % a->batch_count];
-    threads_lock(a->threads);
-    while (b->stage != STAGE_DECODED && !(a->ended && a->step_next == a->read_next)) {
-        threads_help(a->threads);
-    }
-    const bool come = b->stage == STAGE_DECODED;
-    threads_unlock(a->threads);
-    return come;
-}
-
-static void free_batch(struct replay_ahead *a, struct batch *b)
-{
-    threads_lock(a->threads);
-    b->stage = STAGE_FREE;
-    threads_signal(a->threads);
-    threads_unlock(a->threads);
-    a->step_next++;
-    a->line = 0;
-}
 
 static const struct event *event_of(const struct batch *b, const struct ahead_line *l)
 {
@@ -217,17 +149,20 @@ static void prefetch_next(const struct replay_ahead *a, const struct batch *b)
 enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
                               const struct event **event, struct err *err)
 {
-    struct batch *b = &ahead->batches[ahead->step_next % ahead->batch_count];
-    if (ahead->line > 0 && ahead->line == b->count) {
-        free_batch(ahead, b);
-        b = &ahead->batches[ahead->step_next % ahead->batch_count];
+    if (ahead->current && ahead->line == ahead->current->count) {
+        threads_pass(ahead->threads, &ahead->belt);
+        ahead->current = NULL;
     }
-    if (ahead->line == 0) {
-        if (!await_batch(ahead)) {
+    if (!ahead->current) {
+        const size_t i = threads_await(ahead->threads, &ahead->belt);
+        if (i == ahead->belt.batch_count) {
             return STATUS_E_EMPTY;
         }
-        ahead->stats = b->stats;
+        ahead->current = &ahead->batches[i];
+        ahead->line = 0;
+        ahead->stats = ahead->current->stats;
     }
+    const struct batch *b = ahead->current;
     const struct ahead_line *l = &b->lines[ahead->line++];
     *line = l->line;
     *event = l->event == NO_EVENT ? NULL : &ahead->event;
@@ -248,36 +183,38 @@ void replay_ahead_stats(const struct replay_ahead *ahead, struct journal_reader_
 
 /* ---- beginning and end ---- */
 
-static bool make_batches(struct replay_ahead *a, size_t count)
-{
-    bool made = true;
-    a->batches = calloc(count, sizeof *a->batches);
-    a->batch_count = a->batches ? count : 0;
-    for (size_t i = 0; i < a->batch_count; i++) {
-        a->batches[i].text = malloc(TEXT_BYTES);
-        a->batches[i].events = malloc(EVENT_BYTES);
-        made = made && a->batches[i].text && a->batches[i].events;
-    }
-    return made && a->batches;
-}
-
 enum status replay_ahead_create(const struct replay *replay, struct journal_reader *reader,
                                 struct threads *threads, struct replay_ahead **out)
 {
+    static const struct belt_stage stages[] = {
+        {fill_batch, true}, {decode_batch, false}, {NULL, true}};
+    const size_t count = (size_t)BATCHES_A_THREAD * threads_count(threads);
     struct replay_ahead *a = calloc(1, sizeof *a);
-    if (!a) {
+    struct batch *batches = calloc(count, sizeof *batches);
+    if (!a || !batches) {
+        free(a);
+        free(batches);
         return STATUS_E_NOMEM;
     }
-    a->replay = replay;
-    a->codecs = replay->codecs;
+    *a = (struct replay_ahead){.replay = replay,
+                               .codecs = replay->codecs,
+                               .reader = reader,
+                               .threads = threads,
+                               .batches = batches,
+                               .belt = {.stages = stages,
+                                        .stage_count = COUNT(stages),
+                                        .batch_count = count,
+                                        .context = a}};
     a->codecs.coming = NULL;
-    a->reader = reader;
-    a->threads = threads;
-    if (!make_batches(a, (size_t)BATCHES_A_THREAD * threads_count(threads))) {
-        replay_ahead_destroy(a);
-        return STATUS_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        batches[i].text = malloc(TEXT_BYTES);
+        batches[i].events = malloc(EVENT_BYTES);
+        if (!batches[i].text || !batches[i].events) {
+            replay_ahead_destroy(a);
+            return STATUS_E_NOMEM;
+        }
     }
-    threads_add(threads, work_ahead, a);
+    threads_add(threads, &a->belt);
     *out = a;
     return STATUS_OK;
 }
@@ -287,8 +224,8 @@ void replay_ahead_destroy(struct replay_ahead *ahead)
     if (!ahead) {
         return;
     }
-    threads_remove(ahead->threads, ahead);
-    for (size_t i = 0; i < ahead->batch_count; i++) {
+    threads_remove(ahead->threads, &ahead->belt);
+    for (size_t i = 0; i < ahead->belt.batch_count; i++) {
         free(ahead->batches[i].text);
         free(ahead->batches[i].events);
     }

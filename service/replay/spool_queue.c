@@ -20,7 +20,6 @@ struct item {
 };
 
 struct batch {
-    bool full; /* under the lock: handed over, not yet in the spool */
     size_t used;
     char *items; /* [BATCH_BYTES] */
 };
@@ -28,13 +27,11 @@ struct batch {
 struct spool_queue {
     struct threads *threads;
     struct spool *spool;
-    struct batch batch[BATCHES]; /* a ring */
-    size_t fill_next;            /* batch that is being filled */
-    enum status status;          /* the first failure of writing, */
-    struct err err;              /* and its reason */
-    /* Under the lock. */
-    size_t write_next;
-    bool writing; /* a thread is writing */
+    struct belt belt;
+    struct batch batch[BATCHES];
+    struct batch *filling;
+    enum status status; /* the first failure of writing, */
+    struct err err;     /* and its reason */
 };
 
 /* ---- to the spool: one thread at a time ---- */
@@ -55,58 +52,33 @@ static void write_item(struct spool_queue *q, const struct item *item)
     q->status = spool_add(q->spool, item->list, &row, &q->err);
 }
 
-static void write_batch(struct spool_queue *q, struct batch *b)
+static bool write_batch(void *context, size_t i)
 {
+    struct spool_queue *q = context;
+    struct batch *b = &q->batch[i];
     for (size_t at = 0; at < b->used && q->status == STATUS_OK;) {
         const struct item *item = (const void *)(b->items + at);
         write_item(q, item);
         at += whole_bytes(item->bytes);
     }
     b->used = 0;
-}
-
-static bool write_next(void *context)
-{
-    struct spool_queue *q = context;
-    struct batch *b = &q->batch[q->write_next % BATCHES];
-    if (q->writing || !b->full) {
-        return false;
-    }
-    q->writing = true;
-    threads_unlock(q->threads);
-    write_batch(q, b);
-    threads_lock(q->threads);
-    q->writing = false;
-    q->write_next++;
-    b->full = false;
     return true;
 }
 
 /* ---- from the lab ---- */
 
-static void hand_over(struct spool_queue *q)
-{
-    threads_lock(q->threads);
-    q->batch[q->fill_next++ % BATCHES].full = true;
-    threads_signal(q->threads);
-    while (q->batch[q->fill_next % BATCHES].full) {
-        threads_help(q->threads);
-    }
-    threads_unlock(q->threads);
-}
-
-static void add_item(struct spool_queue *q, const struct item *head, const void *from)
+static void add_item(struct spool_queue *queue, const struct item *head, const void *from)
 {
     const size_t whole = whole_bytes(head->bytes);
     assert(whole <= BATCH_BYTES);
-    if (whole > BATCH_BYTES - q->batch[q->fill_next % BATCHES].used) {
-        hand_over(q);
+    if (whole > BATCH_BYTES - queue->filling->used) {
+        threads_pass(queue->threads, &queue->belt);
+        queue->filling = &queue->batch[threads_await(queue->threads, &queue->belt)];
     }
-    struct batch *b = &q->batch[q->fill_next % BATCHES];
-    struct item *item = (void *)(b->items + b->used);
+    struct item *item = (void *)(queue->filling->items + queue->filling->used);
     *item = *head;
     memcpy(item + 1, from, head->bytes);
-    b->used += whole;
+    queue->filling->used += whole;
 }
 
 void spool_queue_entry(struct spool_queue *queue, size_t list, const struct entry *entry,
@@ -124,12 +96,8 @@ void spool_queue_row(struct spool_queue *queue, size_t list, const struct spool_
 
 enum status spool_queue_end(struct spool_queue *queue, struct err *err)
 {
-    hand_over(queue);
-    threads_lock(queue->threads);
-    while (queue->write_next < queue->fill_next) {
-        threads_help(queue->threads);
-    }
-    threads_unlock(queue->threads);
+    threads_pass(queue->threads, &queue->belt);
+    threads_drain(queue->threads, &queue->belt);
     if (queue->status != STATUS_OK) {
         *err = queue->err;
     }
@@ -141,11 +109,15 @@ enum status spool_queue_end(struct spool_queue *queue, struct err *err)
 enum status spool_queue_create(struct threads *threads, struct spool *spool,
                                struct spool_queue **out)
 {
+    static const struct belt_stage stages[] = {{NULL, true}, {write_batch, true}};
     struct spool_queue *q = calloc(1, sizeof *q);
     if (!q) {
         return STATUS_E_NOMEM;
     }
-    *q = (struct spool_queue){.threads = threads, .spool = spool};
+    q->threads = threads;
+    q->spool = spool;
+    q->belt = (struct belt){
+        .stages = stages, .stage_count = COUNT(stages), .batch_count = BATCHES, .context = q};
     for (size_t i = 0; i < BATCHES; i++) {
         q->batch[i].items = malloc(BATCH_BYTES);
         if (!q->batch[i].items) {
@@ -153,7 +125,8 @@ enum status spool_queue_create(struct threads *threads, struct spool *spool,
             return STATUS_E_NOMEM;
         }
     }
-    threads_add(threads, write_next, q);
+    threads_add(threads, &q->belt);
+    q->filling = &q->batch[threads_await(threads, &q->belt)];
     *out = q;
     return STATUS_OK;
 }
@@ -163,7 +136,7 @@ void spool_queue_destroy(struct spool_queue *queue)
     if (!queue) {
         return;
     }
-    threads_remove(queue->threads, queue);
+    threads_remove(queue->threads, &queue->belt);
     for (size_t i = 0; i < BATCHES; i++) {
         free(queue->batch[i].items);
     }
