@@ -97,19 +97,6 @@ static int complain_none(const struct two_recordings *two, bool in_both)
     return EXIT_FAILED;
 }
 
-static struct name_at *sort_ids(const struct recording *r)
-{
-    const size_t count = recording_pair_count(r);
-    struct name_at *ids = malloc((count + 1) * sizeof *ids);
-    for (size_t i = 0; ids && i < count; i++) {
-        ids[i] = (struct name_at){recording_pair_id(r, i), i};
-    }
-    if (ids) {
-        qsort(ids, count, sizeof *ids, names_by_name);
-    }
-    return ids;
-}
-
 static int find_asked(struct two_recordings *two, const char *asked)
 {
     const size_t bytes = strcspn(asked, "=");
@@ -134,30 +121,14 @@ static int find_asked(struct two_recordings *two, const char *asked)
 /* All pairs of A that B has, in A's order. */
 static int find_common(struct two_recordings *two)
 {
-    const size_t count = recording_pair_count(two->in[1]);
-    struct name_at *ids = sort_ids(two->in[1]);
     bool in_both = false;
-    if (!ids) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
-    }
     for (size_t a = 0; a < recording_pair_count(two->in[0]); a++) {
-        const char *id = recording_pair_id(two->in[0], a);
-        size_t low = 0;
-        for (size_t high = count; low < high;) {
-            const size_t middle = low + (high - low) / 2;
-            if (strcmp(ids[middle].name, id) < 0) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if (low < count && strcmp(ids[low].name, id) == 0) {
+        const size_t b = recording_find_pair(two->in[1], recording_pair_id(two->in[0], a));
+        if (b < recording_pair_count(two->in[1])) {
             in_both = true;
-            add_pair(two, a, ids[low].at);
+            add_pair(two, a, b);
         }
     }
-    free(ids);
     return two->count > 0 ? EXIT_FINE : complain_none(two, in_both);
 }
 

@@ -98,22 +98,12 @@ static bool may_replace(const char *path)
     return strstr(head, REPORT_PAGE_MARK) != NULL;
 }
 
-/* Finds a pair; pair_count if there is none. */
-static size_t find_pair(const struct lab_file *file, const char *id)
-{
-    size_t i = 0;
-    while (i < file->pair_count && strcmp(file->pairs[i].id, id) != 0) {
-        i++;
-    }
-    return i;
-}
-
 static int check_pairs(const struct run *run)
 {
     const struct lab_file *file = &run->file;
     char text[160];
     for (size_t k = 0; k < run->ids.count; k++) {
-        if (find_pair(file, run->ids.texts[k]) == file->pair_count) {
+        if (!lab_find_params(file->pairs, file->pair_count, run->ids.texts[k])) {
             struct edit_guess guess = {0};
             char meant[EDIT_GUESS_MAX];
             for (size_t i = 0; i < file->pair_count; i++) {
