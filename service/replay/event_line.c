@@ -10,19 +10,8 @@ static double round_nine(double x)
     return fabs(x) < 1e6 ? nearbyint(x * 1e9) / 1e9 : x;
 }
 
-static void write_optional_text(struct json_writer *w, const char *key, const char *text)
-{
-    if (text[0]) {
-        json_write_text(w, key, text);
-    }
-}
-
-static void write_time(struct json_writer *w, const char *key, int64_t t_us)
-{
-    if (t_us != LAB_TIME_NONE) {
-        json_write_seconds(w, key, t_us);
-    }
-}
+#define OPTIONAL_SECONDS(key, us) JSON_IF((us) != LAB_TIME_NONE, JSON_SECONDS(key, us))
+#define OPTIONAL_TEXT(key, text)  JSON_IF((text)[0], JSON(key, text))
 
 static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
 {
@@ -34,16 +23,9 @@ static void write_axes(struct json_writer *w, const char *key, const double *axe
 }
 
 /* A zero size was not given, except for a move. */
-static void write_command(struct json_writer *w, const struct event_command *c)
+static struct json_row size_row(const struct event_command *c, const char *key, double size)
 {
-    const bool move = strcmp(c->op, "go") == 0;
-    write_optional_text(w, "id", c->id);
-    JSON_WRITE(w, JSON("op", c->op),
-               JSON_IF(move || fabs(c->rotation_rad) > 0.0,
-                       JSON("rotation_rad", round_nine(c->rotation_rad))),
-               JSON_IF(move || fabs(c->displacement_m) > 0.0,
-                       JSON("displacement_m", round_nine(c->displacement_m))));
-    write_time(w, "t", c->source_us);
+    return JSON_IF(strcmp(c->op, "go") == 0 || fabs(size) > 0.0, JSON(key, round_nine(size)));
 }
 
 static void write_value(struct json_writer *w, const struct event_value *v)
@@ -68,11 +50,10 @@ static void write_value(struct json_writer *w, const struct event_value *v)
 
 static void write_reply(struct json_writer *w, const struct event_reply *r)
 {
-    write_optional_text(w, "id", r->id);
-    write_time(w, "t", r->source_us);
-    write_time(w, "t_start", r->source_start_us);
-    json_write_text(w, "status", reply_status_name(r->status));
-    write_optional_text(w, "detail", r->detail);
+    JSON_WRITE(w, OPTIONAL_TEXT("id", r->id), OPTIONAL_SECONDS("t", r->source_us),
+               OPTIONAL_SECONDS("t_start", r->source_start_us),
+               JSON("status", reply_status_name(r->status)),
+               OPTIONAL_TEXT("detail", r->detail));
     if (r->value_count > 0) {
         json_write_object(w, "values");
         for (size_t k = 0; k < r->value_count; k++) {
@@ -84,14 +65,9 @@ static void write_reply(struct json_writer *w, const struct event_reply *r)
 
 static void write_telemetry(struct json_writer *w, const struct event_telemetry *t)
 {
-    write_time(w, "t", t->source_us);
-    if (t->seq >= 0) {
-        json_write_int(w, "seq", t->seq);
-    }
-    write_optional_text(w, "boot", t->boot);
-    if (t->has_sim) {
-        json_write_seconds(w, "sim_t", t->sim_us);
-    }
+    JSON_WRITE(w, OPTIONAL_SECONDS("t", t->source_us),
+               JSON_IF(t->seq >= 0, JSON_WHOLE("seq", t->seq)), OPTIONAL_TEXT("boot", t->boot),
+               JSON_IF(t->has_sim, JSON_SECONDS("sim_t", t->sim_us)));
     write_axes(w, "pose", t->pose, t->pose_count);
     write_axes(w, "nu", t->nu, t->nu_count);
     write_axes(w, "tau", t->tau, t->tau_count);
@@ -100,28 +76,29 @@ static void write_telemetry(struct json_writer *w, const struct event_telemetry 
 static void write_part(struct json_writer *w, const struct event *e)
 {
     if (e->kind == EVENT_COMMAND) {
-        write_command(w, &e->command);
+        const struct event_command *c = &e->command;
+        JSON_WRITE(w, OPTIONAL_TEXT("id", c->id), JSON("op", c->op),
+                   size_row(c, "rotation_rad", c->rotation_rad),
+                   size_row(c, "displacement_m", c->displacement_m),
+                   OPTIONAL_SECONDS("t", c->source_us));
     } else if (e->kind == EVENT_REPLY) {
         write_reply(w, &e->reply);
     } else if (e->kind == EVENT_TELEMETRY) {
         write_telemetry(w, &e->telemetry);
     } else if (e->kind == EVENT_CONNECTION) {
-        json_write_text(w, "state", e->connection.online ? "online" : "offline");
-        write_optional_text(w, "boot", e->connection.boot);
-        write_time(w, "t", e->connection.source_us);
-        write_optional_text(w, "reason", e->connection.reason);
-        write_optional_text(w, "version", e->connection.version);
+        const struct event_connection *c = &e->connection;
+        JSON_WRITE(w, JSON("state", c->online ? "online" : "offline"),
+                   OPTIONAL_TEXT("boot", c->boot), OPTIONAL_SECONDS("t", c->source_us),
+                   OPTIONAL_TEXT("reason", c->reason), OPTIONAL_TEXT("version", c->version));
     } else if (e->kind == EVENT_FAULT) {
-        json_write_text(w, "type", fault_kind_name(e->fault.kind));
-        write_optional_text(w, "level", e->fault.level);
-        json_write_text(w, "detail", e->fault.detail);
-        write_optional_text(w, "id", e->fault.id);
-        write_optional_text(w, "about", e->fault.about);
+        const struct event_fault *f = &e->fault;
+        JSON_WRITE(w, JSON("type", fault_kind_name(f->kind)), OPTIONAL_TEXT("level", f->level),
+                   JSON("detail", f->detail), OPTIONAL_TEXT("id", f->id),
+                   OPTIONAL_TEXT("about", f->about));
     } else if (e->kind == EVENT_NOTE) {
-        json_write_text(w, "type", note_kind_name(e->note.kind));
-        write_optional_text(w, "id", e->note.id);
-        write_optional_text(w, "detail", e->note.detail);
-        write_optional_text(w, "status", e->note.status);
+        const struct event_note *n = &e->note;
+        JSON_WRITE(w, JSON("type", note_kind_name(n->kind)), OPTIONAL_TEXT("id", n->id),
+                   OPTIONAL_TEXT("detail", n->detail), OPTIONAL_TEXT("status", n->status));
     } else if (e->kind == EVENT_MALFORMED) {
         JSON_WRITE(w, JSON("what", e->malformed.what),
                    JSON("code", fault_name(e->malformed.fault)),
