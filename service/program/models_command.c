@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "config/model/model_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "service/tool/model_argument.h"
 
 enum { TEXT_MAX = 4096, CHOSEN_MAX = 64 };
@@ -119,103 +118,77 @@ static void print_model(const struct choice *c)
 
 /* ---- JSON ---- */
 
-static json_t *create_channels(const struct model *model)
-{
-    json_t *axes = json_array();
-    for (size_t a = 0; a < model->axis_count; a++) {
-        const struct model_axis *axis = &model->axes[a];
-        (void)json_array_append_new(axes,
-                                    json_pack("{s:s, s:s, s:s}", "velocity", axis->velocity,
-                                              "effort", axis->effort, "pose", axis->pose));
-    }
-    return axes;
-}
-
-static json_t *create_parameters(const struct model *model)
-{
-    json_t *list = json_array();
-    for (size_t k = 0; k < model->parameter_count; k++) {
-        const struct model_parameter *p = &model->parameters[k];
-        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name",
-                                                    p->name, "symbol", p->symbol, "unit",
-                                                    p->unit, "sign", sign_text(p->sign), "help",
-                                                    p->help, "words", p->words));
-    }
-    return list;
-}
-
-static json_t *create_equations(const struct model_file *file)
+static void write_equations(struct json_writer *w, const struct model_file *file)
 {
     const struct model_terms *t = &file->terms;
-    json_t *list = json_array();
     char text[TEXT_MAX];
+    json_write_array(w, "equations");
     for (size_t i = 0; i < t->names.axes; i++) {
-        json_t *rows = json_object();
-        char right[TEXT_MAX];
-        char known[TEXT_MAX];
-        char driven[TEXT_MAX];
+        const struct {
+            const char *key;
+            uint16_t node;
+        } parts[] = {{"left", side_of(file, i, 0)},
+                     {"right", side_of(file, i, 1)},
+                     {"known", t->known[i]},
+                     {"driven", t->driven[i]}};
+        JSON_OPEN(w, NULL, JSON("effort", file->effort[i].symbol));
+        for (size_t k = 0; k < COUNT(parts); k++) {
+            json_write_text(w, parts[k].key, show_node(file, parts[k].node, text));
+        }
+        json_write_object(w, "rows");
         for (size_t k = 0; k < t->names.parameters; k++) {
             if (t->phi[i][k] != 0) {
-                (void)json_object_set_new(rows, file->parameter[k].symbol,
-                                          json_string(show_node(file, t->phi[i][k], text)));
+                json_write_text(w, file->parameter[k].symbol,
+                                show_node(file, t->phi[i][k], text));
             }
         }
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "effort", file->effort[i].symbol,
-                            "left", show_node(file, side_of(file, i, 0), text), "right",
-                            show_node(file, side_of(file, i, 1), right), "known",
-                            show_node(file, t->known[i], known), "driven",
-                            show_node(file, t->driven[i], driven), "rows", rows));
+        json_write_close(w);
+        json_write_close(w);
     }
-    return list;
+    json_write_close(w);
 }
 
-/* A NULL anywhere below makes json_pack() return NULL in the end, so one test is enough. */
-static json_t *create_document(const struct choice *c)
+static void write_model(struct json_writer *w, const struct choice *c)
 {
     const struct model *model = c->row->model;
-    char hash[20] = "";
-    json_t *document = json_pack("{s:s, s:s, s:b}", "name", c->row->name, "words",
-                                 c->row->words, "built_in", !c->file);
-    if (!document || !model) {
-        return document;
+    char hash[20];
+    json_write_array(w, "axes");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct model_axis *axis = &model->axes[a];
+        JSON_WRITE_OBJECT(w, NULL, JSON("velocity", axis->velocity),
+                          JSON("effort", axis->effort), JSON("pose", axis->pose));
     }
-    int failed = json_object_set_new(document, "axes", create_channels(model));
-    failed |= json_object_set_new(document, "parameters", create_parameters(model));
-    failed |=
-        json_object_set_new(document, "varying_inertia", json_boolean(model->varying_inertia));
-    failed |= json_object_set_new(document, "variants",
-                                  json_integer((json_int_t)c->row->variant_count));
+    json_write_close(w);
+    json_write_array(w, "parameters");
+    for (size_t k = 0; k < model->parameter_count; k++) {
+        const struct model_parameter *p = &model->parameters[k];
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", p->name), JSON("symbol", p->symbol),
+                          JSON("unit", p->unit), JSON("sign", sign_text(p->sign)),
+                          JSON("help", p->help), JSON("words", p->words));
+    }
+    json_write_close(w);
+    JSON_WRITE(w, JSON("varying_inertia", model->varying_inertia),
+               JSON_WHOLE("variants", c->row->variant_count));
     if (c->file) {
         (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)model->hash);
-        failed |= json_object_set_new(document, "hash", json_string(hash));
-        failed |= json_object_set_new(document, "equations", create_equations(c->file));
+        json_write_text(w, "hash", hash);
+        write_equations(w, c->file);
     }
-    if (failed) {
-        json_decref(document);
-        return NULL;
-    }
-    return document;
 }
 
-static int print_json(const struct choice *choices, size_t count)
+/* The choices end with one without a row. */
+static void write_models(const void *choices, struct json_writer *w)
 {
-    json_t *list = json_array();
-    int result = EXIT_FINE;
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(list, create_document(&choices[i])) != 0) {
-            result = EXIT_FAILED;
+    json_write_array(w, "models");
+    for (const struct choice *c = choices; c->row; c++) {
+        JSON_OPEN(w, NULL, JSON("name", c->row->name), JSON("words", c->row->words),
+                  JSON_BOOL("built_in", !c->file));
+        if (c->row->model) {
+            write_model(w, c);
         }
+        json_write_close(w);
     }
-    json_t *document = json_pack("{s:o}", "models", list);
-    if (result != EXIT_FINE || !document ||
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) != 0) {
-        (void)fputs("tandem models: out of memory or output not writable\n", stderr);
-        result = EXIT_FAILED;
-    }
-    (void)puts("");
-    json_decref(document);
-    return result;
+    json_write_close(w);
 }
 
 /* ---- TeX ---- */
@@ -368,7 +341,8 @@ struct forms {
 static int show_models(const struct choice *choices, size_t count, const struct forms *forms)
 {
     if (forms->json) {
-        return print_json(choices, count);
+        json_file_print(stdout, write_models, choices);
+        return EXIT_FINE;
     }
     for (size_t i = 0; i < count && !forms->check; i++) {
         if (forms->tex && !choices[i].file) {
@@ -397,7 +371,7 @@ static const char description[] =
 int command_models(int argc, char **argv)
 {
     struct forms forms = {.check = false};
-    struct choice choices[CHOSEN_MAX];
+    struct choice choices[CHOSEN_MAX + 1] = {{.row = NULL}};
     size_t count = 0;
     const struct argument rows[] = {
         {"check", 0, ARGUMENT_FLAG, &forms.check, 0, 0, NULL,
