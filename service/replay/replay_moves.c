@@ -10,8 +10,6 @@
 
 enum { MOVES_MAX = 4000000, PAUSE_US = 1000000, GO_ON_EVERY = 256 };
 
-static const double M_PER_MM = 1e-3;
-
 struct move {
     int64_t t_us, lap_us[SIDE_COUNT]; /* LAB_TIME_NONE: no reply */
     double rotation_rad, displacement_m;
@@ -27,19 +25,54 @@ struct part {
     uint8_t what; /* 0: the command; 1 + side */
 };
 
-/* Indices of columns; -1: absent. */
-struct columns {
-    int pair, op, id, state, status[SIDE_COUNT];
-    struct csv_quantity t, lap[SIDE_COUNT], rotation, displacement;
+enum column {
+    COLUMN_T,
+    COLUMN_PAIR,
+    COLUMN_OP,
+    COLUMN_ID,
+    COLUMN_ROTATION,
+    COLUMN_DISPLACEMENT,
+    COLUMN_LAP, /* of the real robot, then of the virtual one */
+    COLUMN_LAP_VIRTUAL,
+    COLUMN_STATUS, /* the same */
+    COLUMN_STATUS_VIRTUAL,
+    COLUMN_LAP1, /* of the robot that answered first */
+    COLUMN_LAP2,
+    COLUMN_STATE,
+    COLUMN_COUNT
 };
+
+/* Names that a column may have, and the unit of each. */
+static const struct role {
+    enum column column;
+    const char *name;
+    double factor;
+} roles[] = {{COLUMN_T, "t", 1.0},
+             {COLUMN_T, "t_s", 1.0},
+             {COLUMN_T, "T", 1.0},
+             {COLUMN_T, "T_s", 1.0},
+             {COLUMN_PAIR, "pair", 1.0},
+             {COLUMN_OP, "op", 1.0},
+             {COLUMN_ID, "id", 1.0},
+             {COLUMN_ROTATION, "rotation_rad", 1.0},
+             {COLUMN_ROTATION, "rotation_deg", RAD_PER_DEG},
+             {COLUMN_DISPLACEMENT, "displacement_m", 1.0},
+             {COLUMN_DISPLACEMENT, "displacement_mm", 1e-3},
+             {COLUMN_LAP, "real_lap_s", 1.0},
+             {COLUMN_LAP_VIRTUAL, "virtual_lap_s", 1.0},
+             {COLUMN_STATUS, "real_status", 1.0},
+             {COLUMN_STATUS_VIRTUAL, "virtual_status", 1.0},
+             {COLUMN_LAP1, "lap1_s", 1.0},
+             {COLUMN_LAP2, "lap2_s", 1.0},
+             {COLUMN_STATE, "state", 1.0}};
 
 struct move_table {
     const struct replay_moves *wanted;
     struct replay *replay;
     const struct lab_file *file;
-    struct columns at;
-    long fixed_pair; /* pair of all moves; -1: each row names its own */
-    int64_t next_us; /* next time, if the table has none */
+    struct csv_quantity at[COLUMN_COUNT]; /* column -1: absent */
+    long fixed_pair;                      /* pair of all moves; -1: each row names its own */
+    int64_t next_us;                      /* next time, if the table has none */
     struct move *moves;
     size_t count, room;
     const struct csv *csv; /* set while reading */
@@ -47,111 +80,62 @@ struct move_table {
 
 /* ---- the header ---- */
 
-/* Names that a column may have, and the unit of each. */
-struct role {
-    const char *name;
-    double factor;
-};
-
-/* Finds the first of some roles (NULL-terminated): one that the caller named, else one that the
- * table has. */
-static enum status find_role(const struct move_table *t, const struct role *roles,
-                             struct csv_quantity *quantity, struct err *err)
+static bool has_column(const struct move_table *t, enum column column)
 {
-    *quantity = (struct csv_quantity){-1, 1.0};
-    for (const struct role *role = roles; role->name; role++) {
-        const char *given = column_map_find(&t->wanted->columns, role->name);
+    return t->at[column].column >= 0;
+}
+
+/* Finds a column by the first name that the caller gave, or else by one that the table has. */
+static enum status find_column(struct move_table *t, enum column column, struct err *err)
+{
+    struct csv_quantity *at = &t->at[column];
+    *at = (struct csv_quantity){-1, 1.0};
+    for (size_t i = 0; i < COUNT(roles); i++) {
+        const char *given = roles[i].column == column
+                                ? column_map_find(&t->wanted->columns, roles[i].name)
+                                : NULL;
         if (given) {
-            return csv_quantity_find(t->csv, given, unit_of_name(role->name), role->factor,
-                                     quantity, err);
+            return csv_quantity_find(t->csv, given, unit_of_name(roles[i].name),
+                                     roles[i].factor, at, err);
         }
     }
-    for (const struct role *role = roles; role->name && quantity->column < 0; role++) {
-        *quantity = (struct csv_quantity){csv_find(t->csv, role->name), role->factor};
+    for (size_t i = 0; i < COUNT(roles) && at->column < 0; i++) {
+        if (roles[i].column == column) {
+            *at = (struct csv_quantity){csv_find(t->csv, roles[i].name), roles[i].factor};
+        }
     }
     return STATUS_OK;
 }
 
-static enum status find_text(const struct move_table *t, const char *name, int *column,
-                             struct err *err)
-{
-    const struct role roles[] = {{name, 1.0}, {NULL, 0.0}};
-    struct csv_quantity quantity;
-    const enum status st = find_role(t, roles, &quantity, err);
-    *column = quantity.column;
-    return st;
-}
-
-static enum status find_laps(struct move_table *t, struct err *err)
-{
-    static const struct role laps[][2] = {{{"real_lap_s", 1.0}, {NULL, 0.0}},
-                                          {{"virtual_lap_s", 1.0}, {NULL, 0.0}},
-                                          {{"lap1_s", 1.0}, {NULL, 0.0}},
-                                          {{"lap2_s", 1.0}, {NULL, 0.0}}};
-    struct columns *at = &t->at;
-    size_t ignored = 0;
-    at->state = -1;
-    for (size_t k = 0; k < COUNT(laps); k += SIDE_COUNT) {
-        enum status st = find_role(t, laps[k], &at->lap[SIDE_REAL], err);
-        st = st == STATUS_OK ? find_role(t, laps[k + 1], &at->lap[SIDE_VIRTUAL], err) : st;
-        const bool one = at->lap[SIDE_REAL].column >= 0 || at->lap[SIDE_VIRTUAL].column >= 0;
-        if (st != STATUS_OK || (k == 0 && one)) {
-            return st;
-        }
-    }
-    const enum status st = find_text(t, "state", &at->state, err);
-    return st == STATUS_OK && at->lap[SIDE_REAL].column >= 0 &&
-                   at->lap[SIDE_VIRTUAL].column >= 0 && at->state >= 0
-               ? STATUS_OK
-           : st != STATUS_OK ? st
-                             : csv_require(t->csv, "real_lap_s", &ignored, err);
-}
-
-static enum status find_texts(struct move_table *t, struct err *err)
-{
-    struct columns *at = &t->at;
-    const struct {
-        const char *name;
-        int *column;
-    } texts[] = {{"pair", &at->pair},
-                 {"op", &at->op},
-                 {"id", &at->id},
-                 {"real_status", &at->status[SIDE_REAL]},
-                 {"virtual_status", &at->status[SIDE_VIRTUAL]}};
-    enum status st = STATUS_OK;
-    for (size_t i = 0; i < COUNT(texts) && st == STATUS_OK; i++) {
-        st = find_text(t, texts[i].name, texts[i].column, err);
-    }
-    return st;
-}
-
 static enum status read_header(void *context, const struct csv *csv, struct err *err)
 {
-    static const struct role times[] = {
-        {"t", 1.0}, {"t_s", 1.0}, {"T", 1.0}, {"T_s", 1.0}, {NULL, 0.0}};
-    static const struct role turns[] = {
-        {"rotation_rad", 1.0}, {"rotation_deg", RAD_PER_DEG}, {NULL, 0.0}};
-    static const struct role drives[] = {
-        {"displacement_m", 1.0}, {"displacement_mm", M_PER_MM}, {NULL, 0.0}};
     struct move_table *t = context;
-    struct columns *at = &t->at;
     size_t ignored = 0;
+    enum status st = STATUS_OK;
     t->csv = csv;
-    enum status st = find_role(t, times, &at->t, err);
-    st = st == STATUS_OK ? find_role(t, turns, &at->rotation, err) : st;
-    st = st == STATUS_OK ? find_role(t, drives, &at->displacement, err) : st;
-    st = st == STATUS_OK ? find_texts(t, err) : st;
+    for (enum column c = 0; c < COLUMN_COUNT && st == STATUS_OK; c++) {
+        st = find_column(t, c, err);
+    }
     if (st != STATUS_OK) {
         return st;
     }
-    if (at->rotation.column < 0 && at->displacement.column < 0) {
-        return csv_require(csv, turns[0].name, &ignored, err);
+    if (!has_column(t, COLUMN_ROTATION) && !has_column(t, COLUMN_DISPLACEMENT)) {
+        return csv_require(csv, "rotation_rad", &ignored, err);
     }
-    if (t->fixed_pair < 0 && at->pair < 0) {
+    if (t->fixed_pair < 0 && !has_column(t, COLUMN_PAIR)) {
         return err_set(err, STATUS_E_ARG, FAULT_MISSING_COLUMN, "pair",
                        "the table has no column 'pair': give the pair of its moves");
     }
-    return find_laps(t, err);
+    if (has_column(t, COLUMN_LAP) || has_column(t, COLUMN_LAP_VIRTUAL)) {
+        t->at[COLUMN_STATE].column = -1;
+    } else if (has_column(t, COLUMN_LAP1) && has_column(t, COLUMN_LAP2) &&
+               has_column(t, COLUMN_STATE)) {
+        t->at[COLUMN_LAP] = t->at[COLUMN_LAP1];
+        t->at[COLUMN_LAP_VIRTUAL] = t->at[COLUMN_LAP2];
+    } else {
+        return csv_require(csv, "real_lap_s", &ignored, err);
+    }
+    return STATUS_OK;
 }
 
 /* ---- rows ---- */
@@ -174,45 +158,47 @@ static enum status read_seconds(const struct csv *csv, struct csv_quantity quant
     return STATUS_OK;
 }
 
+/* The text of the current row; "": no such column. */
+static const char *text_at(const struct move_table *t, enum column column)
+{
+    return has_column(t, column) ? csv_text(t->csv, (size_t)t->at[column].column) : "";
+}
+
 static enum status read_pair(const struct move_table *t, struct move *move, struct err *err)
 {
     if (t->fixed_pair >= 0) {
         move->pair = (uint32_t)t->fixed_pair;
         return STATUS_OK;
     }
-    const char *id = csv_text(t->csv, (size_t)t->at.pair);
+    const char *id = text_at(t, COLUMN_PAIR);
     for (size_t i = 0; i < t->file->pair_count; i++) {
         if (strcmp(t->file->pairs[i].id, id) == 0) {
             move->pair = (uint32_t)i;
             return STATUS_OK;
         }
     }
-    return csv_error(t->csv, (size_t)t->at.pair, err, FAULT_UNKNOWN_NAME,
+    return csv_error(t->csv, (size_t)t->at[COLUMN_PAIR].column, err, FAULT_UNKNOWN_NAME,
                      "a pair of this lab was expected; give the pair of its moves");
 }
 
-static enum status read_status(const struct csv *csv, int column, enum reply_status *status,
-                               struct err *err)
+static enum status read_status(const struct move_table *t, enum column column,
+                               enum reply_status *status, struct err *err)
 {
-    *status = REPLY_DONE;
-    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
-        return STATUS_OK;
-    }
-    const size_t value = names_value(&reply_status_names, csv_text(csv, (size_t)column));
+    const char *text = text_at(t, column);
+    const size_t value = text[0] ? names_value(&reply_status_names, text) : REPLY_DONE;
     if (value < REPLY_STATUS_COUNT) {
         *status = (enum reply_status)value;
         return STATUS_OK;
     }
     return csv_error(
-        csv, (size_t)column, err, FAULT_UNKNOWN_VALUE,
+        t->csv, (size_t)t->at[column].column, err, FAULT_UNKNOWN_VALUE,
         "the status of a reply was expected: done, data, blocked, halted, ignored, error");
 }
 
 /* In a smart logger's table lap1 belongs to the robot that answered first. */
 static void order_laps(const struct move_table *t, struct move *move)
 {
-    if (t->at.state >= 0 &&
-        strcmp(csv_text(t->csv, (size_t)t->at.state), verdict_name(VERDICT_AHEAD)) == 0) {
+    if (strcmp(text_at(t, COLUMN_STATE), verdict_name(VERDICT_AHEAD)) == 0) {
         const int64_t first_us = move->lap_us[SIDE_REAL];
         move->lap_us[SIDE_REAL] = move->lap_us[SIDE_VIRTUAL];
         move->lap_us[SIDE_VIRTUAL] = first_us;
@@ -221,8 +207,8 @@ static void order_laps(const struct move_table *t, struct move *move)
 
 static void read_names(const struct move_table *t, struct move *move)
 {
-    const char *op = t->at.op >= 0 ? csv_text(t->csv, (size_t)t->at.op) : "";
-    const char *id = t->at.id >= 0 ? csv_text(t->csv, (size_t)t->at.id) : "";
+    const char *op = text_at(t, COLUMN_OP);
+    const char *id = text_at(t, COLUMN_ID);
     (void)snprintf(move->op, sizeof move->op, "%s", op[0] ? op : "go");
     if (id[0]) {
         (void)snprintf(move->id, sizeof move->id, "%s", id);
@@ -250,17 +236,20 @@ static enum status add_move(struct move_table *t, const struct move *move, struc
 static enum status read_row(void *context, const struct csv *csv, struct err *err)
 {
     struct move_table *t = context;
-    const struct columns *at = &t->at;
+    const struct csv_quantity *at = t->at;
     struct move move = {.pair = 0};
     enum status st = read_pair(t, &move, err);
-    st = st == STATUS_OK ? read_seconds(csv, at->t, true, &move.t_us, err) : st;
-    st = st == STATUS_OK ? csv_quantity_read(csv, at->rotation, &move.rotation_rad, err) : st;
-    st = st == STATUS_OK ? csv_quantity_read(csv, at->displacement, &move.displacement_m, err)
+    st = st == STATUS_OK ? read_seconds(csv, at[COLUMN_T], true, &move.t_us, err) : st;
+    st = st == STATUS_OK ? csv_quantity_read(csv, at[COLUMN_ROTATION], &move.rotation_rad, err)
                          : st;
+    st = st == STATUS_OK
+             ? csv_quantity_read(csv, at[COLUMN_DISPLACEMENT], &move.displacement_m, err)
+             : st;
     int64_t longest_us = 0;
     for (int side = 0; side < SIDE_COUNT && st == STATUS_OK; side++) {
-        st = read_seconds(csv, at->lap[side], false, &move.lap_us[side], err);
-        st = st == STATUS_OK ? read_status(csv, at->status[side], &move.status[side], err) : st;
+        st = read_seconds(csv, at[COLUMN_LAP + side], false, &move.lap_us[side], err);
+        st = st == STATUS_OK ? read_status(t, COLUMN_STATUS + side, &move.status[side], err)
+                             : st;
         longest_us = st == STATUS_OK && move.lap_us[side] != LAB_TIME_NONE &&
                              move.lap_us[side] > longest_us
                          ? move.lap_us[side]
@@ -388,23 +377,6 @@ static enum status choose_pair(struct move_table *t, struct replay *replay, stru
     return STATUS_OK;
 }
 
-static const char *const roles[] = {"t",
-                                    "pair",
-                                    "op",
-                                    "id",
-                                    "rotation_rad",
-                                    "rotation_deg",
-                                    "displacement_m",
-                                    "displacement_mm",
-                                    "real_lap_s",
-                                    "virtual_lap_s",
-                                    "real_status",
-                                    "virtual_status",
-                                    "lap1_s",
-                                    "lap2_s",
-                                    "state",
-                                    NULL};
-
 bool replay_moves_is_table(const char *path)
 {
     const size_t n = strlen(path);
@@ -419,11 +391,15 @@ enum status replay_moves(struct replay *replay, const struct lab_file *file,
         return err_no_memory(err, moves->source.path, "no memory");
     }
     const struct csv_lines lines = {read_header, read_row, go_on_reading, t};
+    const char *names[COUNT(roles) + 1] = {NULL};
+    for (size_t i = 0; i < COUNT(roles); i++) {
+        names[i] = roles[i].name;
+    }
     t->wanted = moves;
     t->replay = replay;
     t->file = file;
     t->next_us = PAUSE_US;
-    enum status st = column_map_check(&moves->columns, roles, "a table of moves", err);
+    enum status st = column_map_check(&moves->columns, names, "a table of moves", err);
     st = st == STATUS_OK ? choose_pair(t, replay, err) : st;
     if (st == STATUS_OK) {
         st = csv_file_read(&moves->source, &lines, NULL, err);
