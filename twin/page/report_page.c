@@ -300,14 +300,18 @@ static void print_clocks(const struct svg_text *h, const struct report_pair *pai
 /* ---- alarms, changes ----------------------------------------------------------------------
  */
 
+enum { RECORD_MEMBERS_MAX = 6 };
+
 /* A list while it is read. */
 struct listing {
     const struct svg_text *h;
     uint64_t count, shown_max;
     uint64_t by_type[ALARM_TYPE_COUNT];
+    const char
+        *names[RECORD_MEMBERS_MAX + 1]; /* members that are shown, the time first; NULL */
 };
 
-static bool count_alarm(void *context, const char *json, size_t bytes)
+static bool count_record(void *context, const char *json, size_t bytes)
 {
     static const char *const names[] = {"type"};
     struct listing *list = context;
@@ -321,12 +325,16 @@ static bool count_alarm(void *context, const char *json, size_t bytes)
     return true;
 }
 
-static bool print_record(struct listing *list, const char *const *names, size_t count,
-                         const char *json, size_t bytes)
+static bool print_record(void *context, const char *json, size_t bytes)
 {
-    struct report_value v[6];
+    struct listing *list = context;
+    struct report_value v[RECORD_MEMBERS_MAX];
     char time[28];
-    (void)report_read(json, bytes, names, count, v);
+    size_t count = 0;
+    while (list->names[count]) {
+        count++;
+    }
+    (void)report_read(json, bytes, list->names, count, v);
     format_time(v[0].number, time);
     svg_printf(list->h, "<tr><th scope=\"row\">%s</th>", time);
     for (size_t k = 1; k < count; k++) {
@@ -341,25 +349,13 @@ static bool print_record(struct listing *list, const char *const *names, size_t 
     return ++list->count < list->shown_max;
 }
 
-static bool print_alarm(void *context, const char *json, size_t bytes)
-{
-    static const char *const names[] = {"t", "code", "side", "id", "detail"};
-    return print_record(context, names, COUNT(names), json, bytes);
-}
-
-static bool print_change(void *context, const char *json, size_t bytes)
-{
-    static const char *const names[] = {"t",       "action", "by",
-                                        "version", "detail", "code_version"};
-    return print_record(context, names, COUNT(names), json, bytes);
-}
-
 static enum status print_alarms(const struct svg_text *h, const struct report_pair *pair)
 {
     struct listing all = {.h = h};
-    struct listing shown = {.h = h, .shown_max = ALARMS_SHOWN};
+    struct listing shown = {
+        .h = h, .shown_max = ALARMS_SHOWN, .names = {"t", "code", "side", "id", "detail"}};
     char caption[64] = "All alarms";
-    enum status status = pair->each(pair->context, REPORT_ALARMS, count_alarm, &all);
+    enum status status = pair->each(pair->context, REPORT_ALARMS, count_record, &all);
     svg_printf(h, "<h2>Alarms</h2>\n");
     if (status != STATUS_OK || all.count == 0) {
         html_element(h, "p", "None.");
@@ -377,25 +373,19 @@ static enum status print_alarms(const struct svg_text *h, const struct report_pa
                        (unsigned long long)all.count);
     }
     html_table(h, caption, "time, UTC|<alarm|<robot|<command|<detail");
-    status = pair->each(pair->context, REPORT_ALARMS, print_alarm, &shown);
+    status = pair->each(pair->context, REPORT_ALARMS, print_record, &shown);
     html_table_end(h);
     return status;
-}
-
-static bool count_row(void *context, const char *json, size_t bytes)
-{
-    struct listing *list = context;
-    (void)json;
-    (void)bytes;
-    list->count++;
-    return true;
 }
 
 static enum status print_changes(const struct svg_text *h, const struct report_pair *pair)
 {
     struct listing all = {.h = h};
-    struct listing shown = {.h = h, .shown_max = CHANGES_SHOWN};
-    enum status status = pair->each(pair->context, REPORT_CHANGES, count_row, &all);
+    struct listing shown = {
+        .h = h,
+        .shown_max = CHANGES_SHOWN,
+        .names = {"t", "action", "by", "version", "detail", "code_version"}};
+    enum status status = pair->each(pair->context, REPORT_CHANGES, count_record, &all);
     svg_printf(h, "<h2>Changes of parameter sets and versions</h2>\n");
     if (status != STATUS_OK || all.count == 0) {
         html_element(h, "p", "None.");
@@ -403,7 +393,7 @@ static enum status print_changes(const struct svg_text *h, const struct report_p
     }
     html_table(h, "Changes, the oldest first",
                "time, UTC|<change|<by|<set|<detail|<Tandem's version");
-    status = pair->each(pair->context, REPORT_CHANGES, print_change, &shown);
+    status = pair->each(pair->context, REPORT_CHANGES, print_record, &shown);
     html_table_end(h);
     if (all.count > CHANGES_SHOWN) {
         svg_printf(h, "<p class=\"note\">%llu later changes are left out.</p>\n",
