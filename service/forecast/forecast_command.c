@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "config/options/option_file.h"
-#include "logger/storage/journal_reader.h"
 #include "service/forecast/forecast_check.h"
-#include "service/replay/replay_moves.h"
+#include "service/replay/replay_read.h"
 #include "service/sim/mission/mission_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
@@ -205,52 +204,15 @@ static void receive_effect(void *context, const struct effect *effect)
     }
 }
 
-static bool replay_lines(struct replay *replay, struct journal_reader *reader)
-{
-    struct journal_line line;
-    bool whole = true;
-    for (;;) {
-        struct err err = {0};
-        const enum status st = journal_reader_next(reader, &line, &err);
-        if (st == STATUS_E_EMPTY) {
-            break;
-        }
-        if (st != STATUS_OK) {
-            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-            whole = false;
-        } else if (replay_line(replay, &line, &err) == STATUS_E_RANGE) {
-            (void)fprintf(stderr, "tandem: %s:%llu: %s\n", line.path,
-                          (unsigned long long)line.number, err.text);
-            whole = false;
-        }
-    }
-    replay_end(replay);
-    return whole;
-}
-
 static bool read_recording(struct forecast_run *run, char **paths, size_t count)
 {
     struct err err = {0};
-    struct journal_reader *reader = NULL;
-    if (count == 1 && replay_moves_is_table(paths[0])) {
-        struct replay_moves moves = {.source = {.path = paths[0]},
-                                     .pair = run->pair ? run->pair : ""};
-        const enum status st = replay_moves(run->replay, &run->file, &moves, &err);
-        if (st != STATUS_OK) {
-            csv_file_complain(&err);
-        }
-        replay_end(run->replay);
-        return st == STATUS_OK;
-    }
-    bool whole = journal_reader_open_files((const char *const *)paths, count, &reader, &err) ==
-                 STATUS_OK;
-    whole = whole && replay_lines(run->replay, reader);
-    whole = whole && replay_judge(run->replay, paths[0], &err) == STATUS_OK;
-    if (err.text[0]) {
+    if (replay_read_files(run->replay, &run->file, (const char *const *)paths, count,
+                          run->pair ? run->pair : "", &err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return false;
     }
-    journal_reader_close(reader);
-    return whole;
+    return replay_report_left_out(run->replay, false);
 }
 
 /* ---- answers ---- */

@@ -88,9 +88,9 @@ bool replay_read(struct replay *replay, struct journal_reader *reader,
 }
 
 static enum status read_table(struct replay *replay, const struct lab_file *file,
-                              const char *path, struct err *err)
+                              const char *path, const char *pair, struct err *err)
 {
-    struct replay_moves moves = {.source = {.path = path}, .pair = ""};
+    struct replay_moves moves = {.source = {.path = path}, .pair = pair};
     struct err fault = {0};
     const enum status status = replay_moves(replay, file, &moves, &fault);
     replay_end(replay);
@@ -100,11 +100,12 @@ static enum status read_table(struct replay *replay, const struct lab_file *file
 }
 
 enum status replay_read_files(struct replay *replay, const struct lab_file *file,
-                              const char *const *paths, size_t count, struct err *err)
+                              const char *const *paths, size_t count, const char *pair,
+                              struct err *err)
 {
     struct journal_reader *reader = NULL;
     if (count == 1 && replay_moves_is_table(paths[0])) {
-        return read_table(replay, file, paths[0], err);
+        return read_table(replay, file, paths[0], pair, err);
     }
     enum status status = journal_reader_open_files(paths, count, &reader, err);
     if (status == STATUS_OK) {

@@ -10,11 +10,13 @@
 bool replay_read(struct replay *replay, struct journal_reader *reader,
                  struct replay_ahead *ahead, double speed);
 
-/* Read journals, or one table of moves, and end the recording; faults of lines go to stderr.
+/* Read journals, or one table of moves of a pair ("": the table names them), and end the
+ * recording; faults of lines go to stderr.
  * Errors as those of journal_reader_open_files(), replay_moves() and replay_judge();
  * STATUS_E_IO: not all of it could be read. */
 MUST_USE enum status replay_read_files(struct replay *replay, const struct lab_file *file,
-                                       const char *const *paths, size_t count, struct err *err);
+                                       const char *const *paths, size_t count, const char *pair,
+                                       struct err *err);
 
 /* Count the lines that are in no result, and name them on stderr. False makes the command fail:
  * strict requires all lines, or whole valid lines are missing. Duplicates of processed messages
