@@ -223,7 +223,7 @@ static bool match_middle(const struct middle *mid, size_t head, struct alignment
     return true;
 }
 
-static bool has_one_kind(const struct recorded_pair *pair)
+bool align_has_one_command(const struct recorded_pair *pair)
 {
     for (size_t i = 1; i < pair->count; i++) {
         if (!align_is_same_command(&pair->commands[0], &pair->commands[i])) {
@@ -302,7 +302,7 @@ static bool try_rule(const struct recorded_pair *a, const struct recorded_pair *
     }
     return match_in_order(a, b, out, status) &&
            (forced || ((double)out->count >= SEQUENCE_SHARE * (double)count_shorter(a, b) &&
-                       !has_one_kind(a)));
+                       !align_has_one_command(a)));
 }
 
 enum status align_find(const struct recorded_pair *a, const struct recorded_pair *b,

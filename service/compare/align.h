@@ -40,5 +40,7 @@ void align_free(struct alignment *alignment);
 
 /* Are both the same operation of the same sizes? */
 bool align_is_same_command(const struct recorded_command *a, const struct recorded_command *b);
+/* Are all commands of a recording the same? */
+bool align_has_one_command(const struct recorded_pair *pair);
 
 #endif

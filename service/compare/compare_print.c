@@ -40,14 +40,7 @@ static void print_interval(FILE *out, double scale, int decimals, double lo, dou
 
 static void print_verdicts(const struct comparison *c, bool all, FILE *out)
 {
-    bool differs = all;
-    for (size_t v = 0; v < VERDICT_COUNT; v++) {
-        for (size_t to = 0; to < VERDICT_COUNT; to++) {
-            differs = differs || (v != to && c->changes[v][to] > 0);
-        }
-        differs = differs || c->verdicts[v][IN_A] != c->verdicts[v][IN_B];
-    }
-    if (differs) {
+    if (all || comparison_verdicts_differ(c)) {
         print_label(out, LABEL, "verdicts");
         for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
             if (c->verdicts[v][IN_A] + c->verdicts[v][IN_B] > 0) {

@@ -197,18 +197,6 @@ static struct moves_sample fill_sample(const struct recorded_pair *pair,
     return sample;
 }
 
-static bool has_one_command(const struct recorded_pair *a, const struct recorded_pair *b)
-{
-    for (size_t i = 0; i < a->count + b->count; i++) {
-        const struct recorded_command *c =
-            i < a->count ? &a->commands[i] : &b->commands[i - a->count];
-        if (!align_is_same_command(&a->commands[0], c)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void find_unmatched(const struct recorded_pair *a, const struct recorded_pair *b,
                            enum compared_time time, double confidence, const struct room *room,
                            struct compared_shift *s)
@@ -224,7 +212,8 @@ static void find_unmatched(const struct recorded_pair *a, const struct recorded_
         s->method = SHIFT_SAME_MOVES;
     } else if (in_a.n < COMPARED_MIN || in_b.n < COMPARED_MIN) {
         s->why = "fewer than 6 commands in one of the two";
-    } else if (has_one_command(a, b)) {
+    } else if (align_has_one_command(a) && align_has_one_command(b) &&
+               align_is_same_command(&a->commands[0], &b->commands[0])) {
         s->method = SHIFT_UNPAIRED;
         gsl_sort(x, 1, in_a.n);
         gsl_sort(y, 1, in_b.n);
@@ -361,18 +350,25 @@ bool comparison_shift_differs(const struct compared_shift *shift)
     return shift->changed > 0 || shift->shift.lo > 0.0 || shift->shift.hi < 0.0;
 }
 
-/* Is there a row to show? */
-bool comparison_differs(const struct comparison *c)
+bool comparison_verdicts_differ(const struct comparison *c)
 {
-    bool differs =
-        c->why != NULL || c->commands[IN_A] != c->commands[IN_B] ||
-        (c->alignment.rule != ALIGNED_NOT && c->only_count[IN_A] + c->only_count[IN_B] > 0);
+    bool differs = false;
     for (size_t v = 0; v < VERDICT_COUNT; v++) {
         differs = differs || c->verdicts[v][IN_A] != c->verdicts[v][IN_B];
         for (size_t to = 0; to < VERDICT_COUNT; to++) {
             differs = differs || (v != to && c->changes[v][to] > 0);
         }
     }
+    return differs;
+}
+
+/* Is there a row to show? */
+bool comparison_differs(const struct comparison *c)
+{
+    bool differs =
+        c->why != NULL || c->commands[IN_A] != c->commands[IN_B] ||
+        (c->alignment.rule != ALIGNED_NOT && c->only_count[IN_A] + c->only_count[IN_B] > 0) ||
+        comparison_verdicts_differ(c);
     for (size_t t = 0; t < TIME_COUNT; t++) {
         differs = differs || comparison_shift_differs(&c->shift[t]) ||
                   (c->shift[t].why && c->shift[t].n[IN_A] + c->shift[t].n[IN_B] > 0);

@@ -75,6 +75,7 @@ void comparison_free(struct comparison *comparison);
 /* Is the difference known, and is its interval without zero? One recording: does any command
  * differ? */
 bool comparison_shift_differs(const struct compared_shift *shift);
+bool comparison_verdicts_differ(const struct comparison *c);
 bool comparison_differs(const struct comparison *c);
 
 #endif

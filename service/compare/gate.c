@@ -121,7 +121,6 @@ static void collect_units(const struct sequence *s, const struct gate_options *o
 
 /* Memory for the units of a pair. */
 struct room {
-    struct match *matches;
     double *x;
     struct bet_unit *units;
     struct bet *late;
@@ -240,8 +239,7 @@ static enum status test_pair(const struct recorded_pair *a, const struct recorde
                              struct gate_pair *out)
 {
     const size_t n = alignment->count;
-    const struct room room = {.matches = alignment->matches,
-                              .x = malloc((n + 1) * sizeof(double)),
+    const struct room room = {.x = malloc((n + 1) * sizeof(double)),
                               .units = malloc((n + 1) * sizeof(struct bet_unit)),
                               .late = malloc((bet_late_max(n) + 1) * sizeof(struct bet))};
     const struct sequence s = {a, b, alignment->matches, n};
