@@ -127,7 +127,6 @@ KNOTS = {
     "logger/codec": ("codec_vda5050 codecs vda5050_motion vda5050_order vda5050_send vda5050_state vda5050_zones",
                      "the table of codecs and its row; one order of one robot"),
     "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
-    "service/compare": ("document recording", "a recording, which a document may be"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
     "twin/pair": ("pair pair_close pair_correct pair_eta pair_fault pair_link pair_parameters pair_version",
                   "the state of one pair"),
