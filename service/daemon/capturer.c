@@ -14,7 +14,7 @@
 #include "logger/storage/journal_files.h"
 #include "logger/storage/journal_reader.h"
 #include "service/daemon/capture_slot.h"
-#include "service/export/slice_file.h"
+#include "service/evidence/slice_file.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 

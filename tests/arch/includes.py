@@ -95,21 +95,17 @@ service/selftest: base/text base/errors base/numbers logger/message identificati
   identification/travel identification/odometry identification/arm service/tool service/identify
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
   twin/report twin logger/storage config/labfile web/http service/tool
-service/compare: base/text base/errors base/numbers logger/message identification/numeric identification/fit
-  identification/travel twin/pair twin twin/report logger/storage config/labfile service/tool service/replay
-service/export: base/errors base/numbers logger/message logger/codec twin/pair twin logger/storage config/labfile
-  service/tool service/replay
+service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
+  identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message identification/travel twin/pair twin/report twin/sim/robot
   twin logger/storage config/options config/labfile service/tool service/sim/mission service/replay
-service/report: base/text base/errors base/numbers logger/message logger/storage twin/pair twin/page twin twin/report
-  config/labfile service/tool service/replay service/compare
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http
   service/identify service/replay service/team
 service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
-  service/sim/mission service/replay service/export service/job
+  service/sim/mission service/replay service/evidence service/job
 service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
 service/program: base/text base/errors base/numbers logger/codec identification/model config/options config/model
   service/tool

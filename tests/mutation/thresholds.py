@@ -81,7 +81,7 @@ double threshold_value(unsigned id, double value)
 class ThresholdBuild(Build):
     """The preset dev, its thresholds read at run time."""
 
-    compiled = (*ROOMS, "service/compare/")
+    compiled = (*ROOMS, "service/evidence/")
 
     def read_rules(self):
         programs, archives, _, libraries = super().read_rules()

@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
-#include "service/compare/align.h"
+#include "service/evidence/align.h"
 
 enum { MANY = 5200 };
 

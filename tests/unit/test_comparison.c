@@ -2,9 +2,9 @@
  * halves of a recording. tests/system/compare.sh checks the numbers. */
 #include "tests/support/check.h"
 
-#include "service/compare/compare_print.h"
-#include "service/compare/condition.h"
-#include "service/compare/split.h"
+#include "service/evidence/compare_print.h"
+#include "service/evidence/condition.h"
+#include "service/evidence/split.h"
 
 enum { MANY = 200 };
 

@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 #include "base/numbers/random.h"
-#include "service/compare/gate_print.h"
+#include "service/evidence/gate_print.h"
 
 enum { MANY = 300, PAIRS = 2 };
 

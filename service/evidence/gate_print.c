@@ -1,0 +1,341 @@
+#include "service/evidence/gate_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "service/evidence/compare_print.h"
+#include "service/evidence/compare_thresholds.def"
+#include "service/tool/json_file.h"
+#include "twin/report/svg_text.h"
+
+/* Do neighbours inflate the variance so much that blocks are needed? */
+static bool has_neighbours(const struct gate_test *t)
+{
+    return t->inflation > GATE_SERIAL_SHOWN;
+}
+
+/* ---- reasons ------------------------------------------------------------------------------
+ */
+
+enum gate_reason { BECAUSE_REAL_CHANGED, BECAUSE_TOO_FEW, BECAUSE_NOT_COMPARED, BECAUSE_COUNT };
+
+static const char *const reason_texts[] = {
+    "the real robot changed itself: ", "too few commands: ", "not compared: "};
+
+typedef void visit_name(void *context, const char *name);
+
+static void name_test(const char *id, enum gate_metric metric, char name[128])
+{
+    (void)snprintf(name, 128, "%s %s", id, gate_metric_name(metric));
+}
+
+static bool is_about(const struct gate_report *r, size_t i, enum gate_metric m,
+                     enum gate_reason reason)
+{
+    const struct gate_pair *pair = &r->pairs[i];
+    const enum gate_outcome outcome = pair->test[m].outcome;
+    return reason == BECAUSE_REAL_CHANGED ? outcome == GATE_FAIL && !gate_is_blamed(pair, m)
+                                          : outcome == GATE_UNDECIDED && r->options->needed[m];
+}
+
+/* Visits what a reason is about: pairs, or metrics of pairs. */
+static void visit_reason(const struct gate_report *r, enum gate_reason reason,
+                         visit_name *visit, void *context)
+{
+    char name[128];
+    if (r->result.outcome == GATE_FAIL && reason != BECAUSE_NOT_COMPARED) {
+        return; /* the candidate is worse, whatever else is open */
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        bool named = reason == BECAUSE_NOT_COMPARED && !r->pairs[i].compared;
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && r->pairs[i].compared; m++) {
+            const bool about = reason != BECAUSE_NOT_COMPARED && is_about(r, i, m, reason);
+            if (about && reason == BECAUSE_TOO_FEW) {
+                name_test(r->ids[i], m, name);
+                visit(context, name);
+            }
+            named = named || (about && reason == BECAUSE_REAL_CHANGED);
+        }
+        if (named) {
+            visit(context, r->ids[i]);
+        }
+    }
+}
+
+static void visit_failed(const struct gate_report *r, visit_name *visit, void *context)
+{
+    char name[128];
+    for (size_t i = 0; i < r->count; i++) {
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT; m++) {
+            if (gate_is_blamed(&r->pairs[i], m)) {
+                name_test(r->ids[i], m, name);
+                visit(context, name);
+            }
+        }
+    }
+}
+
+struct text_list {
+    char text[512];
+};
+
+static void append_text(void *context, const char *name)
+{
+    struct text_list *list = context;
+    names_append(list->text, sizeof list->text, name);
+}
+
+/* ---- text ---------------------------------------------------------------------------------
+ */
+
+static void print_number(double scale, double value, FILE *out)
+{
+    if (isfinite(value)) {
+        (void)fprintf(out, "%+.1f", scale * value);
+    } else {
+        (void)fputc('-', out);
+    }
+}
+
+static void print_test(const struct gate_report *r, const struct gate_test *t,
+                       enum gate_metric m, FILE *out)
+{
+    const bool needed = r->options->needed[m];
+    const double scale = m == GATE_ABS_LAG ? 1000.0 : 100.0;
+    (void)fprintf(out, "  %-20s %-9s rise ", gate_metric_name(m),
+                  needed || t->outcome != GATE_UNDECIDED ? gate_outcome_name(t->outcome) : "-");
+    print_number(scale, t->rise, out);
+    (void)fputs(m == GATE_ABS_LAG ? " ms  [" : " points  [", out);
+    print_number(scale, t->lo, out);
+    (void)fputs(", ", out);
+    print_number(scale, t->hi, out);
+    (void)fprintf(out, "]  margin %.3g  %zu units", scale * t->margin, t->n);
+    if (t->left_out > 0) {
+        (void)fprintf(out, ", %zu commands left out", t->left_out);
+    }
+    if (t->worse_since > 1) {
+        (void)fprintf(out, "  worse since %zu", t->worse_since);
+    }
+    if (t->more > 0 && needed) {
+        (void)fprintf(out, "  about %zu more", t->more);
+    }
+    (void)fputs(has_neighbours(t) ? "  neighbouring commands are alike; see --block\n" : "\n",
+                out);
+}
+
+void gate_print_text(const struct gate_report *report, FILE *out)
+{
+    const struct gate_report *r = report;
+    const char *gap = " (";
+    for (size_t i = 0; i < r->count; i++) {
+        const struct gate_pair *p = &r->pairs[i];
+        (void)fprintf(out, "%s: %zu and %zu commands, %zu in both (by %s)\n", r->ids[i],
+                      p->commands[0], p->commands[1], p->matched, alignment_rule_name(p->rule));
+        if (!p->compared) {
+            (void)fprintf(out, "  %s\n", p->why);
+            continue;
+        }
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT; m++) {
+            print_test(r, &p->test[m], m, out);
+        }
+        if (p->real_changed) {
+            (void)fprintf(
+                out,
+                "  the real robot itself changed by %+.1f ms: record the reference again\n",
+                1000.0 * p->real_rise);
+        }
+    }
+    (void)fputs(r->result.usable > 0 ? gate_outcome_name(r->result.outcome)
+                                     : "no pair can be compared",
+                out);
+    for (enum gate_reason reason = 0; reason < BECAUSE_COUNT && r->result.usable > 0;
+         reason++) {
+        struct text_list list = {""};
+        visit_reason(r, reason, append_text, &list);
+        if (list.text[0]) {
+            (void)fprintf(out, "%s%s%s", gap, reason_texts[reason], list.text);
+            gap = "; ";
+        }
+    }
+    (void)fputs(gap[0] == ';' ? ")\n" : "\n", out);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------
+ */
+
+static void write_count(struct json_writer *w, const char *key, size_t count)
+{
+    if (count > 0) {
+        json_write_int(w, key, (int64_t)count);
+    } else {
+        json_write_null(w, key);
+    }
+}
+
+static void write_test(struct json_writer *w, const struct gate_test *t, enum gate_metric m,
+                       bool needed)
+{
+    JSON_OPEN(w, gate_metric_name(m), JSON("role", needed ? "need" : "guard"),
+              JSON("margin", t->margin), JSON("clip", compare_round(t->clip)),
+              JSON_WHOLE("n", t->n), JSON_WHOLE("left_out", t->left_out),
+              JSON("rise", compare_round(t->rise)));
+    json_write_two(w, "interval", compare_round(t->lo), compare_round(t->hi));
+    JSON_WRITE(w, JSON_WHOLE("clipped", t->clipped),
+               JSON("serial", compare_round(t->inflation)),
+               JSON("log_e_pass", compare_round(t->log_e_pass)),
+               JSON("log_e_fail", compare_round(t->log_e_fail)));
+    write_count(w, "pass_at", t->pass_at);
+    write_count(w, "fail_at", t->fail_at);
+    write_count(w, "worse_since", t->worse_since);
+    JSON_WRITE(w, JSON("outcome", gate_outcome_name(t->outcome)));
+    write_count(w, "more", t->more);
+    json_write_close(w);
+}
+
+static void write_pair(struct json_writer *w, const struct gate_report *r, size_t i)
+{
+    const struct gate_pair *p = &r->pairs[i];
+    JSON_OPEN(w, r->ids[i], JSON("matched_by", alignment_rule_name(p->rule)));
+    json_write_array(w, "commands");
+    json_write_int(w, NULL, (int64_t)p->commands[0]);
+    json_write_int(w, NULL, (int64_t)p->commands[1]);
+    json_write_close(w);
+    json_write_int(w, "matched", (int64_t)p->matched);
+    json_write_object(w, "metrics");
+    for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && p->compared; m++) {
+        write_test(w, &p->test[m], m, r->options->needed[m]);
+    }
+    json_write_close(w);
+    if (p->compared) {
+        JSON_WRITE_OBJECT(w, "real", JSON("rise", compare_round(p->real_rise)),
+                          JSON("changed", p->real_changed));
+    } else {
+        json_write_text(w, "why", p->why);
+    }
+    json_write_close(w);
+}
+
+static void write_name(void *context, const char *name)
+{
+    json_write_text(context, NULL, name);
+}
+
+void gate_print_json(const struct gate_report *report, FILE *out)
+{
+    char buffer[16384];
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
+    JSON_OPEN(&w, NULL, JSON("a", report->a), JSON("b", report->b),
+              JSON("alpha", report->options->alpha),
+              JSON("block", report->options->block_text));
+    json_write_object(&w, "pairs");
+    for (size_t i = 0; i < report->count; i++) {
+        write_pair(&w, report, i);
+    }
+    json_write_close(&w);
+    if (report->result.usable == 0) {
+        JSON_WRITE(&w, JSON_NULL("outcome"), JSON("why", "no pair can be compared"));
+    } else {
+        json_write_text(&w, "outcome", gate_outcome_name(report->result.outcome));
+        json_write_array(&w, "reasons");
+        for (enum gate_reason reason = 0; reason < BECAUSE_COUNT; reason++) {
+            struct text_list list = {""};
+            char text[640];
+            visit_reason(report, reason, append_text, &list);
+            (void)snprintf(text, sizeof text, "%s%s", reason_texts[reason], list.text);
+            if (list.text[0]) {
+                json_write_text(&w, NULL, text);
+            }
+        }
+        json_write_close(&w);
+        json_write_array(&w, "failed");
+        visit_failed(report, write_name, &w);
+        json_write_close(&w);
+    }
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
+}
+
+/* ---- JUnit --------------------------------------------------------------------------------
+ */
+
+static void format_number(double value, char text[32])
+{
+    const bool is_whole = !(fabs(value - rint(value)) > 0.0);
+    (void)snprintf(text, 32, !isfinite(value) ? "None" : is_whole ? "%.1f" : "%.9g", value);
+}
+
+static const char *find_element(const struct gate_report *r, size_t i, enum gate_metric m)
+{
+    const enum gate_outcome outcome = r->pairs[i].test[m].outcome;
+    const bool open = outcome == GATE_UNDECIDED && r->options->needed[m];
+    return gate_is_blamed(&r->pairs[i], m) ? "failure type=\"worse\""
+           : outcome == GATE_FAIL || open  ? "skipped"
+                                           : NULL;
+}
+
+static void print_case(const struct svg_text *xml, const struct gate_report *r, size_t i,
+                       enum gate_metric m)
+{
+    const struct gate_test *t = &r->pairs[i].test[m];
+    const char *element = find_element(r, i, m);
+    char numbers[3][32];
+    char text[192];
+    format_number(compare_round(t->rise), numbers[0]);
+    format_number(compare_round(t->lo), numbers[1]);
+    format_number(compare_round(t->hi), numbers[2]);
+    (void)snprintf(text, sizeof text, "rise %s, 95 %% bounds [%s, %s], margin %g, %zu units",
+                   numbers[0], numbers[1], numbers[2], t->margin, t->n);
+    svg_printf(xml, "  <testcase classname=\"");
+    svg_print_escaped(xml, r->ids[i]);
+    svg_printf(xml, "\" name=\"%s\">", gate_metric_name(m));
+    if (element) {
+        svg_printf(xml, "<%s message=\"%s%s\"/>", element,
+                   strcmp(element, "skipped") != 0 ? ""
+                   : t->outcome == GATE_FAIL       ? "fail: "
+                                                   : "undecided: ",
+                   text);
+    }
+    svg_printf(xml, "<system-out>%s</system-out></testcase>\n", text);
+}
+
+static void print_error(const struct svg_text *xml, const struct gate_report *r, size_t i)
+{
+    svg_printf(xml, "  <testcase classname=\"");
+    svg_print_escaped(xml, r->ids[i]);
+    svg_printf(xml, "\" name=\"alignment\"><error type=\"alignment\" message=\"");
+    svg_print_escaped(xml, r->pairs[i].why);
+    svg_printf(xml, "\"/></testcase>\n");
+}
+
+void gate_print_junit(const struct gate_report *report, FILE *out)
+{
+    const struct svg_text xml = {json_file_flush, out};
+    size_t tests = 0;
+    size_t failures = 0;
+    size_t skipped = 0;
+    size_t errors = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        errors += !report->pairs[i].compared;
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && report->pairs[i].compared; m++) {
+            const char *element = find_element(report, i, m);
+            tests++;
+            failures += element && element[0] == 'f';
+            skipped += element && element[0] == 's';
+        }
+    }
+    svg_printf(&xml,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tandem gate\" "
+               "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+               tests + errors, failures, errors, skipped);
+    for (size_t i = 0; i < report->count; i++) {
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && report->pairs[i].compared; m++) {
+            print_case(&xml, report, i, m);
+        }
+        if (!report->pairs[i].compared) {
+            print_error(&xml, report, i);
+        }
+    }
+    svg_printf(&xml, "</testsuite>\n");
+}

@@ -1,0 +1,437 @@
+#include "service/evidence/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "logger/message/json_scan.h"
+#include "service/replay/replay_read.h"
+#include "service/tool/json_file.h"
+#include "service/tool/temporary_file.h"
+
+ENUM_NAMES(compared_time, TIME_COUNT, COMPARED_TIMES(NAMES_TEXT));
+
+enum { DEPTH = 24 };
+
+struct member {
+    char id[EVENT_PAIR_MAX];
+    const char *text; /* its object */
+    size_t bytes;
+    bool has_commands;
+};
+
+struct recording {
+    char path[ERR_WHERE_MAX];
+    const char *text; /* [bytes] mapped */
+    size_t bytes;
+    struct member *pairs; /* [count] */
+    size_t count;
+};
+
+/* ---- the document -------------------------------------------------------------------------
+ */
+
+/* Maps a regular file, which may then be closed. */
+static bool map_file(int fd, const char **text, size_t *bytes)
+{
+    struct stat st;
+    void *mapped = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (mapped == MAP_FAILED) {
+        return false;
+    }
+    *text = mapped;
+    *bytes = (size_t)st.st_size;
+    return true;
+}
+
+static bool map_path(const char *path, const char **text, size_t *bytes)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool mapped = map_file(fd, text, bytes);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return mapped;
+}
+
+/* Goes to the member in the open object. */
+static bool find_member(struct json_scan *s, const char *name)
+{
+    struct json_text key;
+    while (json_scan_next_member(s, &key)) {
+        if (json_text_is(&key, name)) {
+            return true;
+        }
+        if (!json_scan_skip(s, NULL, NULL)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool begin_pairs(struct json_scan *s, const char *text, size_t bytes)
+{
+    json_scan_start(s, text, bytes, DEPTH);
+    return json_scan_peek(s) == JSON_KIND_OBJECT && json_scan_enter(s, JSON_KIND_OBJECT) &&
+           find_member(s, "pairs") && json_scan_peek(s) == JSON_KIND_OBJECT;
+}
+
+bool recording_is_document(const char *path)
+{
+    struct json_scan s;
+    const char *text = NULL;
+    size_t bytes = 0;
+    if (!map_path(path, &text, &bytes)) {
+        return false;
+    }
+    const bool is_one = begin_pairs(&s, text, bytes);
+    (void)munmap((void *)(uintptr_t)text, bytes);
+    return is_one;
+}
+
+static bool find_commands(const struct member *pair)
+{
+    struct json_scan s;
+    json_scan_start(&s, pair->text, pair->bytes, DEPTH);
+    return json_scan_enter(&s, JSON_KIND_OBJECT) && find_member(&s, "entries") &&
+           json_scan_enter(&s, JSON_KIND_ARRAY) && json_scan_next_item(&s);
+}
+
+static enum status complain_document(const struct recording *d, struct json_scan *s,
+                                     struct err *err)
+{
+    char text[128];
+    (void)json_scan_fail(s, FAULT_BAD_FORMAT, "what tandem replay --json writes");
+    return err_set(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, d->path,
+                   "no whole document of tandem replay --json: character %zu: %s",
+                   (size_t)(s->at - d->text) + 1, json_scan_explain(s, text, sizeof text));
+}
+
+static enum status index_pairs(struct recording *d, struct err *err)
+{
+    struct json_scan s;
+    struct json_text key;
+    bool found = begin_pairs(&s, d->text, d->bytes) && json_scan_enter(&s, JSON_KIND_OBJECT);
+    while (found && json_scan_next_member(&s, &key)) {
+        struct member pair = {0};
+        struct member *grown = realloc(d->pairs, (d->count + 1) * sizeof *d->pairs);
+        if (!grown) {
+            return err_no_memory(err, d->path, "out of memory");
+        }
+        d->pairs = grown;
+        (void)json_text_copy(&key, pair.id, sizeof pair.id, false);
+        if (json_scan_peek(&s) != JSON_KIND_OBJECT) {
+            (void)json_scan_fail(&s, FAULT_OBJECT_EXPECTED, "an object for each pair");
+        }
+        found = json_scan_skip(&s, &pair.text, &pair.bytes);
+        if (found) {
+            pair.has_commands = find_commands(&pair);
+            d->pairs[d->count++] = pair;
+        }
+    }
+    while (found && json_scan_next_member(&s, &key)) {
+        found = json_scan_skip(&s, NULL, NULL);
+    }
+    return json_scan_finish(&s) ? STATUS_OK : complain_document(d, &s, err);
+}
+
+/* Writes the document of a replay to a file that is only mapped. */
+static enum status map_run(struct recording *d, struct replay_run *run, struct err *err)
+{
+    FILE *out = temporary_file_open(err);
+    if (!out) {
+        return STATUS_E_IO;
+    }
+    replay_document(run, NULL, out);
+    const bool mapped = fflush(out) == 0 && map_file(fileno(out), &d->text, &d->bytes);
+    const enum status status = mapped ? STATUS_OK : temporary_file_fail("written", err);
+    (void)fclose(out);
+    return status;
+}
+
+/* run: NULL for a document. */
+static enum status open_document(const char *path, struct replay_run *run,
+                                 struct recording **out, struct err *err)
+{
+    struct recording *d = calloc(1, sizeof *d);
+    if (!d) {
+        return err_no_memory(err, path, "out of memory");
+    }
+    (void)snprintf(d->path, sizeof d->path, "%s", path);
+    enum status status = run ? map_run(d, run, err)
+                         : map_path(path, &d->text, &d->bytes)
+                             ? STATUS_OK
+                             : err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
+                                       "cannot be read: %s", strerrordesc_np(errno));
+    status = status == STATUS_OK ? index_pairs(d, err) : status;
+    if (status != STATUS_OK) {
+        recording_close(d);
+        return status;
+    }
+    *out = d;
+    return STATUS_OK;
+}
+
+enum status recording_open_run(struct replay_run *run, struct recording **out, struct err *err)
+{
+    return open_document("the replay", run, out, err);
+}
+
+enum status recording_open(const char *path, const struct lab_file *file,
+                           struct recording **out, struct err *err)
+{
+    struct replay_run run = {.file = file};
+    if (!file) {
+        return open_document(path, NULL, out, err);
+    }
+    enum status status = replay_run_files(&run, &path, 1);
+    if (status == STATUS_OK && !replay_report_left_out(run.replay, false)) {
+        status = err_set(&run.err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
+                         "not all of it could be read");
+    }
+    status = status == STATUS_OK ? open_document(path, &run, out, &run.err) : status;
+    if (status != STATUS_OK) {
+        *err = run.err;
+    }
+    replay_run_free(&run);
+    return status;
+}
+
+void recording_close(struct recording *recording)
+{
+    if (recording) {
+        if (recording->text) {
+            (void)munmap((void *)(uintptr_t)recording->text, recording->bytes);
+        }
+        free(recording->pairs);
+        free(recording);
+    }
+}
+
+size_t recording_pair_count(const struct recording *recording)
+{
+    return recording->count;
+}
+
+const char *recording_pair_id(const struct recording *recording, size_t i)
+{
+    return recording->pairs[i].id;
+}
+
+size_t recording_find_pair(const struct recording *recording, const char *id)
+{
+    size_t i = 0;
+    while (i < recording->count && strcmp(recording->pairs[i].id, id) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool recording_has_commands(const struct recording *recording, size_t i)
+{
+    return recording->pairs[i].has_commands;
+}
+
+/* ---- records ------------------------------------------------------------------------------
+ */
+
+static bool append_item(void **items, size_t *count, size_t *room, const void *item,
+                        size_t bytes)
+{
+    if (*count == *room) {
+        const size_t more = *room > 0 ? *room * 2 : 64;
+        void *grown = realloc(*items, more * bytes);
+        if (!grown) {
+            return false;
+        }
+        *items = grown;
+        *room = more;
+    }
+    memcpy((char *)*items + (*count)++ * bytes, item, bytes);
+    return true;
+}
+
+static int64_t read_time(const json_t *object)
+{
+    return llround(json_file_real(object, "t") * 1e6);
+}
+
+static bool has_side(const json_t *object, const char *side)
+{
+    const char *late = json_file_text(object, "timeout_side");
+    return strcmp(late, side) == 0 || strcmp(late, "both") == 0;
+}
+
+static double read_size(const json_t *object, const char *key)
+{
+    const double size = json_file_real(object, key);
+    return isfinite(size) ? size : 0.0;
+}
+
+static void copy_text(char *to, size_t room, const json_t *object, const char *key)
+{
+    (void)snprintf(to, room, "%s", json_file_text(object, key));
+}
+
+static void read_version(const json_t *object, const char *key, char version[EVENT_VERSION_MAX])
+{
+    if (json_file_text(object, key)[0]) {
+        copy_text(version, EVENT_VERSION_MAX, object, key);
+    }
+}
+
+static bool read_command(const json_t *object, struct recorded_pair *pair)
+{
+    const json_t *consistent = json_object_get(object, "consistent");
+    struct recorded_command c = {
+        .t_us = read_time(object),
+        .n = (uint64_t)json_integer_value(json_object_get(object, "n")),
+        .rotation_rad = read_size(object, "rotation_rad"),
+        .displacement_m = read_size(object, "displacement_m"),
+        .verdict = (enum verdict)names_value(&verdict_names, json_file_text(object, "verdict")),
+        .consistency = json_is_true(consistent)    ? CONSISTENT
+                       : json_is_false(consistent) ? INCONSISTENT
+                                                   : CONSISTENCY_UNKNOWN,
+        .timed_out = {[SIDE_REAL] = has_side(object, "real"),
+                      [SIDE_VIRTUAL] = has_side(object, "virtual")}};
+    for (enum compared_time t = TIME_LAG; t < TIME_COUNT; t++) {
+        c.time_s[t] = json_file_real(object, compared_time_name(t));
+    }
+    c.time_s[TIME_ABS_LAG] = fabs(c.time_s[TIME_LAG]);
+    copy_text(c.id, sizeof c.id, object, "id");
+    copy_text(c.op, sizeof c.op, object, "op");
+    read_version(object, "real_version", pair->state.version[SIDE_REAL]);
+    read_version(object, "virtual_version", pair->state.version[SIDE_VIRTUAL]);
+    return c.verdict < VERDICT_COUNT && isfinite(json_file_real(object, "t")) &&
+           append_item((void **)&pair->commands, &pair->count, &pair->room, &c, sizeof c);
+}
+
+static bool read_alarm(const json_t *object, struct recorded_pair *pair)
+{
+    const size_t type = names_value(&alarm_type_names, json_file_text(object, "type"));
+    struct recorded_alarm a = {read_time(object), (enum alarm_type)type, ""};
+    copy_text(a.id, sizeof a.id, object, "id");
+    return type < ALARM_TYPE_COUNT && append_item((void **)&pair->alarms, &pair->alarm_count,
+                                                  &pair->alarm_room, &a, sizeof a);
+}
+
+static bool read_change(const json_t *object, struct recorded_pair *pair)
+{
+    const json_int_t n = json_integer_value(json_object_get(object, "n"));
+    const struct recorded_change c = {read_time(object), (uint64_t)n};
+    return n > 0 && append_item((void **)&pair->changes, &pair->change_count,
+                                &pair->change_room, &c, sizeof c);
+}
+
+static void read_fit(const json_t *object, struct recorded_fit *fit)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    const json_int_t n = json_integer_value(json_object_get(object, "n"));
+    fit->n = n > 0 ? (size_t)n : 0;
+    json_object_foreach(json_object_get(object, "values"), name, value)
+    {
+        if (fit->terms < RECORDED_TERMS_MAX) {
+            const size_t i = fit->terms++;
+            (void)snprintf(fit->name[i], sizeof fit->name[i], "%s", name);
+            fit->value[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+            fit->se[i] = json_file_real(json_object_get(object, "se"), name);
+        }
+    }
+}
+
+static void read_fits(const json_t *object, struct recorded_state *state)
+{
+    read_fit(json_object_get(object, "real"), &state->fit[SIDE_REAL]);
+    read_fit(json_object_get(object, "virtual"), &state->fit[SIDE_VIRTUAL]);
+}
+
+static void read_counts(const json_t *object, struct recorded_state *state)
+{
+    for (enum alarm_type i = 0; i < ALARM_TYPE_COUNT; i++) {
+        const json_int_t n = json_integer_value(json_object_get(object, alarm_type_name(i)));
+        state->alarms[i] = n > 0 ? (uint64_t)n : 0;
+    }
+}
+
+/* ---- a pair -------------------------------------------------------------------------------
+ */
+
+/* Parses the next value of the scan. NULL: it is none, or there is no memory. */
+static json_t *parse_value(struct json_scan *s)
+{
+    const char *text = NULL;
+    size_t bytes = 0;
+    return json_scan_skip(s, &text, &bytes) ? json_loadb(text, bytes, JSON_DECODE_ANY, NULL)
+                                            : NULL;
+}
+
+/* Reads a list, one record in memory at a time. */
+static bool read_list(struct json_scan *s, struct recorded_pair *pair,
+                      bool (*read)(const json_t *, struct recorded_pair *))
+{
+    bool good = json_scan_enter(s, JSON_KIND_ARRAY);
+    while (good && json_scan_next_item(s)) {
+        json_t *object = parse_value(s);
+        good = json_is_object(object) && read(object, pair);
+        json_decref(object);
+    }
+    return good;
+}
+
+/* Reads the object of a member: fits, or counts. */
+static bool read_object(struct json_scan *s, struct recorded_state *state,
+                        void (*read)(const json_t *, struct recorded_state *))
+{
+    json_t *object = parse_value(s);
+    const bool is_one = json_is_object(object);
+    if (is_one) {
+        read(object, state);
+    }
+    json_decref(object);
+    return is_one;
+}
+
+static bool read_pair(struct json_scan *s, struct recorded_pair *pair)
+{
+    struct json_text key;
+    bool read = json_scan_enter(s, JSON_KIND_OBJECT);
+    while (read && json_scan_next_member(s, &key)) {
+        read = json_text_is(&key, "entries")        ? read_list(s, pair, read_command)
+               : json_text_is(&key, "alarms")       ? read_list(s, pair, read_alarm)
+               : json_text_is(&key, "changes")      ? read_list(s, pair, read_change)
+               : json_text_is(&key, "alarm_counts") ? read_object(s, &pair->state, read_counts)
+               : json_text_is(&key, "travel_time")  ? read_object(s, &pair->state, read_fits)
+                                                    : json_scan_skip(s, NULL, NULL);
+    }
+    return read && json_scan_finish(s);
+}
+
+enum status recording_load(const struct recording *recording, size_t i,
+                           struct recorded_pair *out, struct err *err)
+{
+    struct json_scan s;
+    *out = (struct recorded_pair){0};
+    json_scan_start(&s, recording->pairs[i].text, recording->pairs[i].bytes, DEPTH);
+    if (read_pair(&s, out)) {
+        return STATUS_OK;
+    }
+    recorded_pair_free(out);
+    return complain_document(recording, &s, err);
+}
+
+void recorded_pair_free(struct recorded_pair *pair)
+{
+    free(pair->commands);
+    free(pair->alarms);
+    free(pair->changes);
+    *pair = (struct recorded_pair){0};
+}

@@ -1,0 +1,100 @@
+/* service/evidence/recording.h - the commands, alarms, changes and fits of each pair of a
+ * recording.
+ *
+ * A recording is a document of `tandem replay --json`. Journals and tables of moves become one
+ * in a temporary file. The document is mapped, and one pair at a time is parsed into records.
+ */
+#ifndef SERVICE_EVIDENCE_RECORDING_H
+#define SERVICE_EVIDENCE_RECORDING_H
+
+#include "config/labfile/lab_file.h"
+#include "identification/fit/estimate.h"
+#include "logger/message/record.h"
+#include "service/replay/replay_run.h"
+
+/* The times of a command that are compared. */
+/* clang-format off */
+#define COMPARED_TIMES(X)                                                                      \
+    X(TIME_LAG, "lag_s")                                                                       \
+    X(TIME_ABS_LAG, "abs_lag_s")                                                               \
+    X(TIME_REAL_LAP, "real_lap_s")                                                             \
+    X(TIME_VIRTUAL_LAP, "virtual_lap_s")
+/* clang-format on */
+
+enum compared_time { COMPARED_TIMES(NAMES_VALUE) TIME_COUNT };
+extern const struct names compared_time_names;
+const char *compared_time_name(enum compared_time time);
+
+enum { RECORDED_TERMS_MAX = 8 };
+
+struct recorded_command {
+    int64_t t_us;
+    uint64_t n;
+    char id[EVENT_ID_MAX], op[EVENT_OP_MAX];
+    double rotation_rad, displacement_m;
+    double time_s[TIME_COUNT]; /* NaN: unknown */
+    enum verdict verdict;
+    enum consistency consistency;
+    bool timed_out[SIDE_COUNT];
+};
+
+struct recorded_alarm {
+    int64_t t_us;
+    enum alarm_type type;
+    char id[EVENT_ID_MAX];
+};
+
+struct recorded_change {
+    int64_t t_us;
+    uint64_t n;
+};
+
+struct recorded_fit {
+    size_t n; /* moves; 0: no fit */
+    size_t terms;
+    char name[RECORDED_TERMS_MAX][ESTIMATE_NAME_MAX];
+    double value[RECORDED_TERMS_MAX], se[RECORDED_TERMS_MAX]; /* NaN: unknown */
+};
+
+struct recorded_state {
+    struct recorded_fit fit[SIDE_COUNT];
+    uint64_t alarms[ALARM_TYPE_COUNT];
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the last command; "": unknown */
+};
+
+struct recorded_pair {
+    struct recorded_command *commands; /* [count] */
+    struct recorded_alarm *alarms;     /* [alarm_count] */
+    struct recorded_change *changes;   /* [change_count] */
+    size_t count, alarm_count, change_count;
+    size_t room, alarm_room, change_room;
+    struct recorded_state state;
+};
+
+void recorded_pair_free(struct recorded_pair *pair);
+
+struct recording;
+
+/* Is this file a document of `tandem replay --json`? */
+bool recording_is_document(const char *path);
+
+/* Read a file, or "-", or a directory. file: of the lab; NULL for a document. Lines that are no
+ * message are reported on stderr. Errors as those of replay. *out is written on STATUS_OK. */
+MUST_USE enum status recording_open(const char *path, const struct lab_file *file,
+                                    struct recording **out, struct err *err);
+/* The same for a replay that has ended, with a spool. */
+MUST_USE enum status recording_open_run(struct replay_run *run, struct recording **out,
+                                        struct err *err);
+void recording_close(struct recording *recording); /* NULL allowed */
+
+size_t recording_pair_count(const struct recording *recording);
+const char *recording_pair_id(const struct recording *recording, size_t i);
+/* Returns the pair with this id, or recording_pair_count(). */
+size_t recording_find_pair(const struct recording *recording, const char *id);
+bool recording_has_commands(const struct recording *recording, size_t i);
+
+/* Read one pair, then to be freed. STATUS_E_NOMEM, STATUS_E_PARSE. */
+MUST_USE enum status recording_load(const struct recording *recording, size_t i,
+                                    struct recorded_pair *out, struct err *err);
+
+#endif

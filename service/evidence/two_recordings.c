@@ -1,0 +1,167 @@
+#include "service/evidence/two_recordings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/tool/commands.h"
+#include "service/tool/lab_argument.h"
+
+const char *two_recordings_name(const struct two_recordings *two, size_t which)
+{
+    const char *slash = strrchr(two->path[which], '/');
+    return slash && slash[1] ? slash + 1 : two->path[which];
+}
+
+static int load_labs(struct two_recordings *two, const char *command, const char **labs,
+                     size_t lab_count)
+{
+    for (size_t i = 0; i < lab_count; i++) {
+        if (!lab_argument_load(command, labs[i], &two->labs[i])) {
+            return EXIT_USAGE;
+        }
+        two->lab_count++;
+    }
+    return EXIT_FINE;
+}
+
+static int open_recording(struct two_recordings *two, size_t which)
+{
+    struct err err = {0};
+    const char *path = two->path[which];
+    const bool is_document = recording_is_document(path);
+    if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) {
+        (void)fprintf(stderr, "tandem: %s: cannot be read: %s\n", path, strerrordesc_np(errno));
+        return EXIT_FAILED;
+    }
+    if (!is_document && two->lab_count == 0) {
+        (void)fprintf(stderr, "tandem: -c LAB.yaml is needed: %s is a journal\n", path);
+        return EXIT_USAGE;
+    }
+    const struct lab_file *file =
+        is_document ? NULL : &two->labs[which < two->lab_count ? which : two->lab_count - 1];
+    if (recording_open(path, file, &two->in[which], &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+/* ---- pairs --------------------------------------------------------------------------------
+ */
+
+static void list_ids(const struct recording *r, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t i = 0; i < recording_pair_count(r) && i < 5; i++) {
+        names_append(list, size, recording_pair_id(r, i));
+    }
+    if (recording_pair_count(r) > 5) {
+        names_append(list, size, "…");
+    }
+    if (!list[0]) {
+        (void)snprintf(list, size, "none");
+    }
+}
+
+/* Adds a pair unless it has no command in either. */
+static void add_pair(struct two_recordings *two, size_t a, size_t b)
+{
+    struct common_pair *pair = &two->pairs[two->count];
+    const char *id_a = recording_pair_id(two->in[0], a);
+    const char *id_b = recording_pair_id(two->in[1], b);
+    *pair = (struct common_pair){.a = a, .b = b};
+    (void)snprintf(pair->id, sizeof pair->id, "%s%s%s", id_a, strcmp(id_a, id_b) ? "=" : "",
+                   strcmp(id_a, id_b) ? id_b : "");
+    two->count +=
+        recording_has_commands(two->in[0], a) || recording_has_commands(two->in[1], b);
+}
+
+static int complain_none(const struct two_recordings *two, bool in_both)
+{
+    char lists[2][256];
+    list_ids(two->in[0], lists[0], sizeof lists[0]);
+    list_ids(two->in[1], lists[1], sizeof lists[1]);
+    if (in_both) {
+        (void)fprintf(stderr, "tandem: no pair has a command: %s, %s\n", two->path[0],
+                      two->path[1]);
+        return EXIT_FAILED;
+    }
+    (void)fprintf(
+        stderr, "tandem: no pair is in both: A has %s, B has %s; --pair %s=%s compares them\n",
+        lists[0], lists[1],
+        recording_pair_count(two->in[0]) ? recording_pair_id(two->in[0], 0) : "ID",
+        recording_pair_count(two->in[1]) ? recording_pair_id(two->in[1], 0) : "ID");
+    return EXIT_FAILED;
+}
+
+static int find_asked(struct two_recordings *two, const char *asked)
+{
+    const size_t bytes = strcspn(asked, "=");
+    char id[2][EVENT_PAIR_MAX];
+    size_t at[2];
+    (void)snprintf(id[0], sizeof id[0], "%.*s", (int)bytes, asked);
+    (void)snprintf(id[1], sizeof id[1], "%s", asked[bytes] ? asked + bytes + 1 : id[0]);
+    for (size_t which = 0; which < 2; which++) {
+        at[which] = recording_find_pair(two->in[which], id[which]);
+        if (at[which] == recording_pair_count(two->in[which])) {
+            char list[256];
+            list_ids(two->in[which], list, sizeof list);
+            (void)fprintf(stderr, "tandem: --pair %s: %s has %s\n", asked,
+                          two_recordings_name(two, which), list);
+            return EXIT_FAILED;
+        }
+    }
+    add_pair(two, at[0], at[1]);
+    return two->count > 0 ? EXIT_FINE : complain_none(two, true);
+}
+
+/* All pairs of A that B has, in A's order. */
+static int find_common(struct two_recordings *two)
+{
+    bool in_both = false;
+    for (size_t a = 0; a < recording_pair_count(two->in[0]); a++) {
+        const size_t b = recording_find_pair(two->in[1], recording_pair_id(two->in[0], a));
+        if (b < recording_pair_count(two->in[1])) {
+            in_both = true;
+            add_pair(two, a, b);
+        }
+    }
+    return two->count > 0 ? EXIT_FINE : complain_none(two, in_both);
+}
+
+int two_recordings_open(struct two_recordings *two, const char *command, const char **labs,
+                        size_t lab_count, const char *pair)
+{
+    int status = load_labs(two, command, labs, lab_count);
+    status = status == EXIT_FINE ? open_recording(two, 0) : status;
+    if (status == EXIT_FINE && !two->path[1]) {
+        two->path[1] = two->path[0];
+        two->in[1] = two->in[0];
+    } else if (status == EXIT_FINE) {
+        status = open_recording(two, 1);
+    }
+    if (status != EXIT_FINE) {
+        return status;
+    }
+    two->pairs = malloc((recording_pair_count(two->in[0]) + 1) * sizeof *two->pairs);
+    if (!two->pairs) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    return pair ? find_asked(two, pair) : find_common(two);
+}
+
+void two_recordings_close(struct two_recordings *two)
+{
+    if (two->in[1] != two->in[0]) {
+        recording_close(two->in[1]);
+    }
+    recording_close(two->in[0]);
+    for (size_t i = 0; i < two->lab_count; i++) {
+        lab_file_free(&two->labs[i]);
+    }
+    free(two->pairs);
+}
