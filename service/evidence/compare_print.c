@@ -207,30 +207,6 @@ void compare_print_text(const char *id, const struct comparison *c, bool all, FI
 /* ---- JSON ---------------------------------------------------------------------------------
  */
 
-static struct json_row real_row(const char *key, double value)
-{
-    return JSON(key, compare_round(value));
-}
-
-/* Writes [a, b], or with known false null. */
-static void write_interval(struct json_writer *w, const char *key, bool known, double lo,
-                           double hi)
-{
-    if (known) {
-        json_write_two(w, key, compare_round(lo), compare_round(hi));
-    } else {
-        json_write_null(w, key);
-    }
-}
-
-static void write_counts(struct json_writer *w, const char *key, const size_t counts[2])
-{
-    json_write_array(w, key);
-    json_write_int(w, NULL, (int64_t)counts[IN_A]);
-    json_write_int(w, NULL, (int64_t)counts[IN_B]);
-    json_write_close(w);
-}
-
 static void write_only(struct json_writer *w, const struct recorded_pair *const pairs[2],
                        const struct comparison *c)
 {
@@ -252,21 +228,18 @@ static void write_only(struct json_writer *w, const struct recorded_pair *const 
 
 static void write_verdicts(struct json_writer *w, const struct comparison *c)
 {
-    static const char *const sides[] = {"real", "virtual", "both"};
     char change[64];
     json_write_object(w, "verdicts");
     for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
         if (c->verdicts[v][IN_A] + c->verdicts[v][IN_B] > 0) {
-            write_counts(w, verdict_name(v), c->verdicts[v]);
+            JSON_WRITE(w, COMPARE_COUNTS(verdict_name(v), c->verdicts[v]));
         }
     }
     json_write_close(w);
-    write_counts(w, "inconsistent", c->inconsistent);
-    json_write_object(w, "timeout_side");
-    for (size_t i = 0; i < COUNT(sides); i++) {
-        write_counts(w, sides[i], c->timeouts[i]);
-    }
-    json_write_close(w);
+    JSON_WRITE(w, COMPARE_COUNTS("inconsistent", c->inconsistent),
+               JSON_OBJECT("timeout_side", COMPARE_COUNTS("real", c->timeouts[0]),
+                           COMPARE_COUNTS("virtual", c->timeouts[1]),
+                           COMPARE_COUNTS("both", c->timeouts[2])));
     json_write_object(w, "changes");
     for (enum verdict from = 0; from < VERDICT_COUNT; from++) {
         for (enum verdict to = 0; to < VERDICT_COUNT; to++) {
@@ -283,38 +256,32 @@ static void write_verdicts(struct json_writer *w, const struct comparison *c)
 static void write_share(struct json_writer *w, const struct comparison *c)
 {
     const struct share *d = &c->sync_difference;
-    JSON_OPEN(w, "sync_share", real_row("a", c->sync_a), real_row("b", c->sync_b),
-              real_row("difference", d->value));
-    write_interval(w, "ci95", isfinite(d->lo), d->lo, d->hi);
-    if (c->alignment.rule != ALIGNED_NOT) {
-        JSON_WRITE(w, JSON_WHOLE("lost", c->sync.only_a), JSON_WHOLE("gained", c->sync.only_b),
-                   real_row("p", c->sync_p));
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "sync_share", COMPARE_REAL("a", c->sync_a),
+                      COMPARE_REAL("b", c->sync_b), COMPARE_REAL("difference", d->value),
+                      isfinite(d->lo) ? COMPARE_TWO("ci95", d->lo, d->hi) : JSON_NULL("ci95"),
+                      JSON_IF(c->alignment.rule != ALIGNED_NOT,
+                              JSON_GROUP(JSON_WHOLE("lost", c->sync.only_a),
+                                         JSON_WHOLE("gained", c->sync.only_b),
+                                         COMPARE_REAL("p", c->sync_p))));
 }
 
 static void write_shift(struct json_writer *w, const char *key, bool matched,
                         const struct compared_shift *s)
 {
-    json_write_object(w, key);
-    if (matched) {
-        json_write_int(w, "n", (int64_t)s->n[IN_A]);
-    } else {
-        write_counts(w, "n", s->n);
-    }
-    JSON_WRITE(w, JSON("method", s->why ? NULL : shift_method_name(s->method)),
-               real_row("shift", s->shift.value));
-    write_interval(w, "ci95", !s->why && s->method != SHIFT_SAME_RECORDING, s->shift.lo,
-                   s->shift.hi);
+    const bool known = !s->why && s->method != SHIFT_SAME_RECORDING;
+    JSON_OPEN(w, key, matched ? JSON_WHOLE("n", s->n[IN_A]) : COMPARE_COUNTS("n", s->n),
+              JSON("method", s->why ? NULL : shift_method_name(s->method)),
+              COMPARE_REAL("shift", s->shift.value),
+              known ? COMPARE_TWO("ci95", s->shift.lo, s->shift.hi) : JSON_NULL("ci95"));
     if (s->method == SHIFT_SAME_RECORDING) {
         JSON_WRITE(w, JSON_WHOLE("changed", s->changed));
     } else if (s->method == SHIFT_PAIRED) {
-        JSON_WRITE(w, real_row("serial", s->shift.inflation),
-                   real_row("larger", s->larger.value));
-        write_interval(w, "larger_ci95", true, s->larger.lo, s->larger.hi);
+        JSON_WRITE(w, COMPARE_REAL("serial", s->shift.inflation),
+                   COMPARE_REAL("larger", s->larger.value),
+                   COMPARE_TWO("larger_ci95", s->larger.lo, s->larger.hi));
     } else if (s->method == SHIFT_UNPAIRED) {
-        JSON_WRITE(w, real_row("superiority", s->superiority.value));
-        write_interval(w, "superiority_ci95", true, s->superiority.lo, s->superiority.hi);
+        JSON_WRITE(w, COMPARE_REAL("superiority", s->superiority.value),
+                   COMPARE_TWO("superiority_ci95", s->superiority.lo, s->superiority.hi));
     }
     JSON_WRITE(w, JSON_IF(s->why, JSON("why", s->why)));
     json_write_close(w);
@@ -322,11 +289,10 @@ static void write_shift(struct json_writer *w, const char *key, bool matched,
 
 static void write_term(struct json_writer *w, const struct compared_term *t)
 {
-    JSON_OPEN(w, t->name, real_row("a", t->a), real_row("b", t->b),
-              real_row(t->is_ratio ? "ratio" : "difference", t->value));
-    write_interval(w, "ci95", true, t->lo, t->hi);
-    JSON_WRITE(w, real_row("p", t->p), JSON("changed", t->changed));
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, t->name, COMPARE_REAL("a", t->a), COMPARE_REAL("b", t->b),
+                      COMPARE_REAL(t->is_ratio ? "ratio" : "difference", t->value),
+                      COMPARE_TWO("ci95", t->lo, t->hi), COMPARE_REAL("p", t->p),
+                      JSON("changed", t->changed));
 }
 
 static void write_calibration(struct json_writer *w, const struct comparison *c)
@@ -367,7 +333,7 @@ static void write_alarms(struct json_writer *w, const struct comparison *c)
     for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
         const uint64_t *n = c->alarms[order[i].at];
         if (n[IN_A] + n[IN_B] > 0) {
-            write_counts(w, order[i].name, (const size_t[]){n[IN_A], n[IN_B]});
+            JSON_WRITE(w, COMPARE_COUNTS(order[i].name, n));
         }
     }
     json_write_close(w);
@@ -401,9 +367,9 @@ void compare_print_json(struct json_writer *w, const char *id, const struct reco
 {
     const struct recorded_pair *const pairs[] = {a, b};
     const bool known = a->count > 0 && b->count > 0;
-    JSON_OPEN(w, id, JSON("matched_by", alignment_rule_name(c->alignment.rule)));
-    write_counts(w, "commands", c->commands);
-    json_write_int(w, "matched", (int64_t)c->alignment.count);
+    JSON_OPEN(w, id, JSON("matched_by", alignment_rule_name(c->alignment.rule)),
+              COMPARE_COUNTS("commands", c->commands),
+              JSON_WHOLE("matched", c->alignment.count));
     write_only(w, pairs, c);
     write_versions(w, c);
     write_verdicts(w, c);

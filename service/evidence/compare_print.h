@@ -17,4 +17,11 @@ void compare_print_json(struct json_writer *w, const char *id, const struct reco
 /* Numbers of documents have nine decimals, so that tests can compare them. */
 double compare_round(double value);
 
+/* Rows of JSON: such a number, an interval, counts in A and in B. */
+/* clang-format off */
+#define COMPARE_REAL(key, x)    JSON(key, compare_round(x))
+#define COMPARE_TWO(key, lo, hi) JSON_TWO(key, compare_round(lo), compare_round(hi))
+#define COMPARE_COUNTS(key, n)  JSON_TWO(key, (double)(n)[IN_A], (double)(n)[IN_B])
+/* clang-format on */
+
 #endif

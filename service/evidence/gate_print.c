@@ -163,55 +163,38 @@ void gate_print_text(const struct gate_report *report, FILE *out)
 /* ---- JSON ---------------------------------------------------------------------------------
  */
 
-static void write_count(struct json_writer *w, const char *key, size_t count)
+static struct json_row count_row(const char *key, size_t count)
 {
-    if (count > 0) {
-        json_write_int(w, key, (int64_t)count);
-    } else {
-        json_write_null(w, key);
-    }
+    return count > 0 ? JSON_WHOLE(key, count) : JSON_NULL(key);
 }
 
 static void write_test(struct json_writer *w, const struct gate_test *t, enum gate_metric m,
                        bool needed)
 {
-    JSON_OPEN(w, gate_metric_name(m), JSON("role", needed ? "need" : "guard"),
-              JSON("margin", t->margin), JSON("clip", compare_round(t->clip)),
-              JSON_WHOLE("n", t->n), JSON_WHOLE("left_out", t->left_out),
-              JSON("rise", compare_round(t->rise)));
-    json_write_two(w, "interval", compare_round(t->lo), compare_round(t->hi));
-    JSON_WRITE(w, JSON_WHOLE("clipped", t->clipped),
-               JSON("serial", compare_round(t->inflation)),
-               JSON("log_e_pass", compare_round(t->log_e_pass)),
-               JSON("log_e_fail", compare_round(t->log_e_fail)));
-    write_count(w, "pass_at", t->pass_at);
-    write_count(w, "fail_at", t->fail_at);
-    write_count(w, "worse_since", t->worse_since);
-    JSON_WRITE(w, JSON("outcome", gate_outcome_name(t->outcome)));
-    write_count(w, "more", t->more);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(
+        w, gate_metric_name(m), JSON("role", needed ? "need" : "guard"),
+        JSON("margin", t->margin), COMPARE_REAL("clip", t->clip), JSON_WHOLE("n", t->n),
+        JSON_WHOLE("left_out", t->left_out), COMPARE_REAL("rise", t->rise),
+        COMPARE_TWO("interval", t->lo, t->hi), JSON_WHOLE("clipped", t->clipped),
+        COMPARE_REAL("serial", t->inflation), COMPARE_REAL("log_e_pass", t->log_e_pass),
+        COMPARE_REAL("log_e_fail", t->log_e_fail), count_row("pass_at", t->pass_at),
+        count_row("fail_at", t->fail_at), count_row("worse_since", t->worse_since),
+        JSON("outcome", gate_outcome_name(t->outcome)), count_row("more", t->more));
 }
 
 static void write_pair(struct json_writer *w, const struct gate_report *r, size_t i)
 {
     const struct gate_pair *p = &r->pairs[i];
-    JSON_OPEN(w, r->ids[i], JSON("matched_by", alignment_rule_name(p->rule)));
-    json_write_array(w, "commands");
-    json_write_int(w, NULL, (int64_t)p->commands[0]);
-    json_write_int(w, NULL, (int64_t)p->commands[1]);
-    json_write_close(w);
-    json_write_int(w, "matched", (int64_t)p->matched);
+    JSON_OPEN(w, r->ids[i], JSON("matched_by", alignment_rule_name(p->rule)),
+              COMPARE_COUNTS("commands", p->commands), JSON_WHOLE("matched", p->matched));
     json_write_object(w, "metrics");
     for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && p->compared; m++) {
         write_test(w, &p->test[m], m, r->options->needed[m]);
     }
     json_write_close(w);
-    if (p->compared) {
-        JSON_WRITE_OBJECT(w, "real", JSON("rise", compare_round(p->real_rise)),
-                          JSON("changed", p->real_changed));
-    } else {
-        json_write_text(w, "why", p->why);
-    }
+    JSON_WRITE(w, p->compared ? JSON_OBJECT("real", COMPARE_REAL("rise", p->real_rise),
+                                            JSON("changed", p->real_changed))
+                              : JSON("why", p->why));
     json_write_close(w);
 }
 
