@@ -1,6 +1,5 @@
 #include "logger/message/team_forecast.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,82 +16,123 @@ static struct team_forecast *forecast_of(struct event *e)
     return &((struct reading *)(void *)e)->forecast;
 }
 
-/* ---- items of lists ---- */
+/* ---- lists whose items have fixed meanings ---- */
+
+enum form {
+    FORM_NAME,  /* char[size], not empty */
+    FORM_WHOLE, /* uint32_t or uint64_t, 1 .. max */
+    FORM_TIME,  /* seconds, to int64_t us */
+    FORM_LATER  /* the same, not before the item in front of it */
+};
+
+struct item {
+    enum form form;
+    size_t at, size;
+    double max;
+};
+
+#define ITEM(form, whole, member)                                                              \
+    (form), offsetof(struct whole, member), sizeof((struct whole *)0)->member
+static const struct item range_items[] = {{ITEM(FORM_TIME, forecast_range, p05_us), 0.0},
+                                          {ITEM(FORM_LATER, forecast_range, p50_us), 0.0},
+                                          {ITEM(FORM_LATER, forecast_range, p95_us), 0.0}};
+static const struct item job_items[] = {{ITEM(FORM_NAME, forecast_job, robot), 0.0},
+                                        {ITEM(FORM_WHOLE, forecast_job, number), 9e15},
+                                        {ITEM(FORM_TIME, forecast_job, end.p05_us), 0.0},
+                                        {ITEM(FORM_LATER, forecast_job, end.p50_us), 0.0},
+                                        {ITEM(FORM_LATER, forecast_job, end.p95_us), 0.0}};
+static const struct item bar_items[] = {{ITEM(FORM_NAME, forecast_bar, robot), 0.0},
+                                        {ITEM(FORM_WHOLE, forecast_bar, n), UINT32_MAX},
+                                        {ITEM(FORM_NAME, forecast_bar, task), 0.0},
+                                        {ITEM(FORM_TIME, forecast_bar, from_us), 0.0},
+                                        {ITEM(FORM_TIME, forecast_bar, p05_us), 0.0},
+                                        {ITEM(FORM_LATER, forecast_bar, p95_us), 0.0}};
 
 static bool scan_name(struct json_scan *s, char *name, size_t size)
 {
     struct json_text text;
-    if (!json_scan_next_item(s) || !json_scan_text(s, &text)) {
-        return !s->error && json_scan_fail(s, FAULT_TEXT_EXPECTED, "a name was expected");
+    if (!json_scan_text(s, &text)) {
+        return false;
     }
     const size_t bytes = json_text_copy(&text, name, size, false);
     return (bytes > 0 && bytes < size) ||
            json_scan_fail(s, FAULT_BAD_NAME, "a name that a team can have was expected");
 }
 
-static bool scan_whole(struct json_scan *s, double max, double *value)
+static bool scan_whole(struct json_scan *s, const struct item *item, void *to)
 {
-    if (!json_scan_next_item(s) || !json_scan_number(s, value)) {
-        return !s->error && json_scan_fail(s, FAULT_NOT_A_NUMBER, "a number was expected");
+    double value = 0.0;
+    if (!json_scan_number(s, &value)) {
+        return false;
     }
-    return (*value >= 1.0 && *value <= max) ||
-           json_scan_fail(s, FAULT_OUT_OF_RANGE, "a number of 1 or more was expected");
+    if (!(value >= 1.0 && value <= item->max)) {
+        return json_scan_fail(s, FAULT_OUT_OF_RANGE, "a number of 1 or more was expected");
+    }
+    const uint64_t whole = (uint64_t)value;
+    const uint32_t narrow = (uint32_t)whole;
+    memcpy(to, item->size == sizeof whole ? (const void *)&whole : &narrow, item->size);
+    return true;
 }
 
 /* Parses seconds that are not below *least_us, and raises *least_us to them. */
-static bool scan_time(struct json_scan *s, int64_t *least_us, int64_t *t_us)
+static bool scan_time(struct json_scan *s, int64_t *least_us, void *to)
 {
     static const double LONGEST_S = 1e9;
     double value = 0.0;
-    if (!json_scan_next_item(s) || !json_scan_number(s, &value)) {
-        return !s->error && json_scan_fail(s, FAULT_NOT_A_NUMBER, "seconds were expected");
+    if (!json_scan_number(s, &value)) {
+        return false;
     }
     if (!(fabs(value) <= LONGEST_S) || lab_us(value) < *least_us) {
         return json_scan_fail(s, FAULT_WRONG_ORDER, "percentiles in their order were expected");
     }
-    *t_us = *least_us = lab_us(value);
+    *least_us = lab_us(value);
+    memcpy(to, least_us, sizeof *least_us);
     return true;
 }
 
-static bool scan_range(struct json_scan *s, struct forecast_range *range)
+static bool scan_items(struct json_scan *s, const struct item *items, size_t count, void *out)
 {
     int64_t least_us = INT64_MIN;
-    return scan_time(s, &least_us, &range->p05_us) && scan_time(s, &least_us, &range->p50_us) &&
-           scan_time(s, &least_us, &range->p95_us);
-}
-
-static bool end_list(struct json_scan *s)
-{
-    return !json_scan_next_item(s)
-               ? !s->error
-               : json_scan_fail(s, FAULT_UNEXPECTED_VALUE, "no further item was expected");
-}
-
-static bool scan_job(struct json_scan *s, struct forecast_job *job)
-{
-    double number = 0.0;
-    *job = (struct forecast_job){.number = 0};
-    if (!json_scan_enter(s, JSON_KIND_ARRAY) || !scan_name(s, job->robot, sizeof job->robot) ||
-        !scan_whole(s, 9e15, &number) || !scan_range(s, &job->end)) {
-        return false;
+    bool fine = json_scan_enter(s, JSON_KIND_ARRAY);
+    for (size_t k = 0; fine && k < count; k++) {
+        const struct item *item = &items[k];
+        void *to = (char *)out + item->at;
+        least_us = item->form == FORM_LATER ? least_us : INT64_MIN;
+        fine = json_scan_next_item(s) ||
+               (!s->error &&
+                json_scan_fail(s, FAULT_VALUE_EXPECTED, "one more item was expected"));
+        fine = fine && (item->form == FORM_NAME    ? scan_name(s, to, item->size)
+                        : item->form == FORM_WHOLE ? scan_whole(s, item, to)
+                                                   : scan_time(s, &least_us, to));
     }
-    job->number = (uint64_t)number;
-    return end_list(s);
+    return fine && (json_scan_next_item(s) ? json_scan_fail(s, FAULT_UNEXPECTED_VALUE,
+                                                            "no further item was expected")
+                                           : !s->error);
 }
 
-static bool scan_bar(struct json_scan *s, struct forecast_bar *bar)
+static void write_items(struct json_writer *w, const char *key, const struct item *items,
+                        size_t count, const void *from)
 {
-    double n = 0.0;
-    int64_t from_us = INT64_MIN, least_us = INT64_MIN;
-    *bar = (struct forecast_bar){.n = 0};
-    if (!json_scan_enter(s, JSON_KIND_ARRAY) || !scan_name(s, bar->robot, sizeof bar->robot) ||
-        !scan_whole(s, UINT32_MAX, &n) || !scan_name(s, bar->task, sizeof bar->task) ||
-        !scan_time(s, &from_us, &bar->from_us) || !scan_time(s, &least_us, &bar->p05_us) ||
-        !scan_time(s, &least_us, &bar->p95_us)) {
-        return false;
+    json_write_array(w, key);
+    for (size_t k = 0; k < count; k++) {
+        const void *at = (const char *)from + items[k].at;
+        int64_t whole = 0;
+        uint32_t narrow = 0;
+        if (items[k].form == FORM_NAME) {
+            json_write_text(w, NULL, at);
+        } else if (items[k].size == sizeof narrow) {
+            memcpy(&narrow, at, sizeof narrow);
+            json_write_int(w, NULL, narrow);
+        } else {
+            memcpy(&whole, at, sizeof whole);
+            if (items[k].form == FORM_WHOLE) {
+                json_write_int(w, NULL, whole);
+            } else {
+                json_write_seconds(w, NULL, (whole + (whole < 0 ? -500 : 500)) / 1000 * 1000);
+            }
+        }
     }
-    bar->n = (uint32_t)n;
-    return end_list(s);
+    json_write_close(w);
 }
 
 /* ---- members ---- */
@@ -101,112 +141,67 @@ static bool scan_end(struct json_scan *s, struct event *e)
 {
     struct team_forecast *f = forecast_of(e);
     f->known = true;
-    return json_scan_enter(s, JSON_KIND_ARRAY) && scan_range(s, &f->end) && end_list(s);
+    return scan_items(s, range_items, COUNT(range_items), &f->end);
 }
 
 static bool scan_jobs(struct json_scan *s, struct event *e)
 {
     struct team_forecast *f = forecast_of(e);
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
+    bool fine = json_scan_enter(s, JSON_KIND_ARRAY);
+    while (fine && json_scan_next_item(s)) {
+        fine = f->job_count < TEAM_FORECAST_JOBS
+                   ? scan_items(s, job_items, COUNT(job_items), &f->jobs[f->job_count++])
+                   : json_scan_fail(s, FAULT_TOO_MANY, "at most 64 jobs were expected");
     }
-    while (json_scan_next_item(s)) {
-        if (f->job_count == TEAM_FORECAST_JOBS) {
-            return json_scan_fail(s, FAULT_TOO_MANY, "at most 64 jobs were expected");
-        }
-        if (!scan_job(s, &f->jobs[f->job_count++])) {
-            return false;
-        }
-    }
-    return !s->error;
+    return fine && !s->error;
 }
 
 static bool scan_bars(struct json_scan *s, struct event *e)
 {
     struct team_forecast *f = forecast_of(e);
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
+    bool fine = json_scan_enter(s, JSON_KIND_ARRAY);
+    while (fine && json_scan_next_item(s)) {
+        fine = f->bar_count < TEAM_FORECAST_BARS
+                   ? scan_items(s, bar_items, COUNT(bar_items), &f->bars[f->bar_count++])
+                   : json_scan_fail(s, FAULT_TOO_MANY, "at most 256 bars were expected");
     }
-    while (json_scan_next_item(s)) {
-        if (f->bar_count == TEAM_FORECAST_BARS) {
-            return json_scan_fail(s, FAULT_TOO_MANY, "at most 256 bars were expected");
-        }
-        if (!scan_bar(s, &f->bars[f->bar_count++])) {
-            return false;
-        }
-    }
-    return !s->error;
-}
-
-static bool scan_number(struct json_scan *s, struct event *e)
-{
-    double value = 0.0;
-    if (!json_scan_number(s, &value)) {
-        return false;
-    }
-    forecast_of(e)->number = value >= 1.0 && value < 9e15 ? (uint64_t)value : 0;
-    return forecast_of(e)->number > 0 ||
-           json_scan_fail(s, FAULT_OUT_OF_RANGE, "a \"number\" of 1 or more was expected");
-}
-
-static bool scan_runs(struct json_scan *s, struct event *e)
-{
-    double value = 0.0;
-    if (!json_scan_number(s, &value)) {
-        return false;
-    }
-    const bool fine = value >= 0.0 && value <= UINT32_MAX;
-    forecast_of(e)->runs = fine ? (uint32_t)value : 0;
-    return fine || json_scan_fail(s, FAULT_OUT_OF_RANGE, "\"runs\" of 0 or more were expected");
-}
-
-static bool scan_t(struct json_scan *s, struct event *e)
-{
-    double value = 0.0;
-    if (!json_scan_number(s, &value)) {
-        return false;
-    }
-    forecast_of(e)->t_us = fabs(value) < 9e12 ? lab_us(value) : LAB_TIME_NONE;
-    return fabs(value) < 9e12 ||
-           json_scan_fail(s, FAULT_TIME_EXPECTED, "a lab time was expected");
-}
-
-static bool scan_detail(struct json_scan *s, struct event *e)
-{
-    struct json_text text;
-    struct team_forecast *f = forecast_of(e);
-    return json_scan_text(s, &text) &&
-           (json_text_copy(&text, f->detail, sizeof f->detail, false) < sizeof f->detail ||
-            json_scan_fail(s, FAULT_TOO_LONG, "a \"detail\" of at most 95 bytes was expected"));
+    return fine && !s->error;
 }
 
 static bool finish_reading(struct json_scan *s, struct event *e,
                            const struct payload_seen *seen)
 {
-    (void)s;
     (void)seen;
-    e->forecast = forecast_of(e);
-    return true;
+    const struct team_forecast *f = forecast_of(e);
+    e->forecast = f;
+    return f->t_us != LAB_TIME_NONE ||
+           json_scan_fail(s, FAULT_TIME_EXPECTED, "a lab time was expected");
 }
 
 /* ---- the line ---- */
 
+#define IN_FORECAST(member)                                                                    \
+    .at = offsetof(struct reading, forecast.member),                                           \
+    .size = sizeof((struct team_forecast *)0)->member
+/* clang-format off */
+static const struct payload_member members[] = {
+    {.name = "team", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(pair),
+     .expected = "a \"team\" of at most 31 bytes was expected"},
+    {.name = "number", .required = true, .type = PAYLOAD_WHOLE, IN_FORECAST(number), .min = 1.0, .max = 9e15,
+     .expected = "a \"number\" of 1 or more was expected"},
+    {.name = "t", .required = true, .type = PAYLOAD_STAMP, IN_FORECAST(t_us)},
+    {.name = "runs", .type = PAYLOAD_WHOLE, IN_FORECAST(runs), .max = UINT32_MAX,
+     .expected = "\"runs\" of 0 or more were expected"},
+    {.name = "end", .type = PAYLOAD_OTHER, .scan = scan_end},
+    {.name = "jobs", .type = PAYLOAD_OTHER, .scan = scan_jobs},
+    {.name = "bars", .type = PAYLOAD_OTHER, .scan = scan_bars},
+    {.name = "detail", .type = PAYLOAD_WORD, IN_FORECAST(detail),
+     .expected = "a \"detail\" of at most 95 bytes was expected"},
+};
+/* clang-format on */
+
 size_t team_forecast_decode(const struct message *message, event_emit *emit, void *context)
 {
-    static const struct payload_member members[] = {
-        {.name = "team",
-         .required = true,
-         .type = PAYLOAD_WORD,
-         PAYLOAD_IN(pair),
-         .expected = "a \"team\" of at most 31 bytes was expected"},
-        {.name = "number", .required = true, .type = PAYLOAD_OTHER, .scan = scan_number},
-        {.name = "t", .required = true, .type = PAYLOAD_OTHER, .scan = scan_t},
-        {.name = "runs", .type = PAYLOAD_OTHER, .scan = scan_runs},
-        {.name = "end", .type = PAYLOAD_OTHER, .scan = scan_end},
-        {.name = "jobs", .type = PAYLOAD_OTHER, .scan = scan_jobs},
-        {.name = "bars", .type = PAYLOAD_OTHER, .scan = scan_bars},
-        {.name = "detail", .type = PAYLOAD_OTHER, .scan = scan_detail},
-    };
     static const struct payload_kind kind = {.what = TEAM_FORECAST_LINE,
                                              .kind = EVENT_FORECAST,
                                              .members = members,
@@ -218,51 +213,23 @@ size_t team_forecast_decode(const struct message *message, event_emit *emit, voi
     return payload_decode(&kind, SIDE_COUNT, message, &r.event, emit, context);
 }
 
-static void write_ms(struct json_writer *w, int64_t t_us)
-{
-    json_write_seconds(w, NULL, (t_us + (t_us < 0 ? -500 : 500)) / 1000 * 1000);
-}
-
-static void write_range(struct json_writer *w, const struct forecast_range *range)
-{
-    write_ms(w, range->p05_us);
-    write_ms(w, range->p50_us);
-    write_ms(w, range->p95_us);
-}
-
-static void write_lists(struct json_writer *w, const struct team_forecast *f)
-{
-    json_write_array(w, "jobs");
-    for (size_t k = 0; k < f->job_count; k++) {
-        json_write_array(w, NULL);
-        JSON_WRITE(w, JSON(NULL, f->jobs[k].robot), JSON(NULL, f->jobs[k].number));
-        write_range(w, &f->jobs[k].end);
-        json_write_close(w);
-    }
-    json_write_close(w);
-    json_write_array(w, "bars");
-    for (size_t k = 0; k < f->bar_count; k++) {
-        const struct forecast_bar *bar = &f->bars[k];
-        json_write_array(w, NULL);
-        JSON_WRITE(w, JSON(NULL, bar->robot), JSON(NULL, bar->n), JSON(NULL, bar->task));
-        write_ms(w, bar->from_us);
-        write_ms(w, bar->p05_us);
-        write_ms(w, bar->p95_us);
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
 void team_forecast_write(struct json_writer *w, const char *team, const struct team_forecast *f)
 {
     JSON_OPEN(w, NULL, JSON("team", team), JSON("number", f->number),
               JSON_SECONDS("t", f->t_us), JSON("runs", f->runs));
     if (f->known) {
-        json_write_array(w, "end");
-        write_range(w, &f->end);
-        json_write_close(w);
+        write_items(w, "end", range_items, COUNT(range_items), &f->end);
     }
-    write_lists(w, f);
+    json_write_array(w, "jobs");
+    for (size_t k = 0; k < f->job_count; k++) {
+        write_items(w, NULL, job_items, COUNT(job_items), &f->jobs[k]);
+    }
+    json_write_close(w);
+    json_write_array(w, "bars");
+    for (size_t k = 0; k < f->bar_count; k++) {
+        write_items(w, NULL, bar_items, COUNT(bar_items), &f->bars[k]);
+    }
+    json_write_close(w);
     if (f->detail[0]) {
         json_write_text(w, "detail", f->detail);
     }
