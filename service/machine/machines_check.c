@@ -3,57 +3,42 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/text/names.h"
 #include "config/machine/machine_file.h"
 #include "service/machine/machines_parts.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 
 struct check {
     bool json, strict, words;
     size_t errors, warnings;
-    json_t *list; /* list of diagnostics; NULL: print them as lines */
+    struct json_writer w; /* with json */
+    char text[4096];
 };
 
-/* null means "not given". */
-static json_t *number_or_null(unsigned number)
+static void write_list(struct json_writer *w, const char *file, const char *machine,
+                       const struct machine_diagnostics *problems)
 {
-    return number > 0 ? json_integer((json_int_t)number) : json_null();
-}
-
-static int add_diagnostic(struct check *c, const char *file, const char *machine,
-                          const struct machine_diagnostic *d)
-{
-    const char *severity =
-        names_text(&machine_severity_names, (size_t)machine_severity_of(d->code));
-    return json_array_append_new(
-        c->list,
-        json_pack("{s:s, s:s*, s:s, s:s, s:o, s:o, s:o, s:s}", "file", file, "machine", machine,
-                  "code", d->code, "severity", severity, "line", number_or_null(d->line),
-                  "column", number_or_null(d->column), "place",
-                  d->place[0] ? json_string(d->place) : json_null(), "text", d->text));
-}
-
-static int add_list(struct check *c, const char *file, const char *machine,
-                    const struct machine_diagnostics *problems)
-{
-    int failed = 0;
     for (size_t i = 0; i < problems->count; i++) {
-        failed |= add_diagnostic(c, file, machine, &problems->items[i]);
+        const struct machine_diagnostic *d = &problems->items[i];
+        const size_t severity = (size_t)machine_severity_of(d->code);
+        JSON_WRITE_OBJECT(w, NULL, JSON("file", file),
+                          JSON_IF(machine, JSON("machine", machine)), JSON("code", d->code),
+                          JSON("severity", names_text(&machine_severity_names, severity)),
+                          d->line > 0 ? JSON("line", d->line) : JSON_NULL("line"),
+                          d->column > 0 ? JSON("column", d->column) : JSON_NULL("column"),
+                          JSON("place", d->place[0] ? d->place : NULL), JSON("text", d->text));
     }
-    return failed;
 }
 
-static int add_file(struct check *c, const struct machine_file *file)
+static void write_file(struct json_writer *w, const struct machine_file *file)
 {
-    int failed = add_list(c, file->name, NULL, &file->problems);
+    write_list(w, file->name, NULL, &file->problems);
     for (size_t i = 0; i < file->count; i++) {
         const struct machine_draft *d = &file->machines[i]->draft;
-        failed |= add_list(c, file->names[i], d->name, &d->diagnostics);
+        write_list(w, file->names[i], d->name, &d->diagnostics);
     }
-    return failed;
 }
 
 static int check_file(struct check *c, const char *path)
@@ -65,25 +50,34 @@ static int check_file(struct check *c, const char *path)
     }
     c->errors += machine_file_count(file, MACHINE_ERROR);
     c->warnings += machine_file_count(file, MACHINE_WARNING);
-    int result = EXIT_FINE;
-    if (c->list) {
-        result = add_file(c, file) == 0 ? EXIT_FINE : EXIT_FAILED;
+    if (c->json) {
+        write_file(&c->w, file);
     } else if (machine_file_print_diagnostics(file, stdout) == 0) {
         (void)fprintf(stderr, "%s: fine\n", path);
     }
     machine_file_free(file);
-    return result;
+    return EXIT_FINE;
 }
 
-static int print_json(const struct check *c)
+static int check_files(struct check *c, char **paths)
 {
-    json_t *document = json_pack("{s:I, s:I, s:O}", "errors", (json_int_t)c->errors, "warnings",
-                                 (json_int_t)c->warnings, "diagnostics", c->list);
-    const bool fine =
-        document && json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) == 0;
-    (void)puts("");
-    json_decref(document);
-    return fine ? EXIT_FINE : EXIT_FAILED;
+    int result = EXIT_FINE;
+    json_write_start(&c->w, c->text, sizeof c->text, json_file_flush, stdout);
+    if (c->json) {
+        json_write_object(&c->w, NULL);
+        json_write_array(&c->w, "diagnostics");
+    }
+    for (; *paths && result == EXIT_FINE; paths++) {
+        result = check_file(c, *paths);
+    }
+    if (c->json) {
+        json_write_close(&c->w);
+        JSON_WRITE(&c->w, JSON("errors", c->errors), JSON("warnings", c->warnings));
+        json_write_close(&c->w);
+        (void)json_write_end(&c->w);
+        (void)puts("");
+    }
+    return result;
 }
 
 static const char description[] =
@@ -117,15 +111,7 @@ int machines_check(int argc, char **argv)
     if (result != ARGUMENTS_PARSED) {
         return result;
     }
-    c.list = c.json ? json_array() : NULL;
-    result = EXIT_FINE;
-    for (char **path = argv + 1; *path && result == EXIT_FINE; path++) {
-        result = check_file(&c, *path);
-    }
-    if (result == EXIT_FINE && c.json) {
-        result = print_json(&c);
-    }
-    json_decref(c.list);
+    result = check_files(&c, argv + 1);
     if (fflush(stdout) != 0 && result == EXIT_FINE) {
         perror("tandem machines check: standard output");
         result = EXIT_FAILED;

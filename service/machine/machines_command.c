@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/text/edit_distance.h"
 #include "service/machine/machine_list.h"
 #include "service/machine/machines_parts.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/json_file.h"
 #include "twin/machines.h"
 
 static void print_states(const struct efsm_table *table)
@@ -66,66 +65,63 @@ static void print_table(const struct efsm_table *table)
     }
 }
 
-static json_t *create_arcs(const struct efsm_table *table)
+static void write_arc(struct json_writer *w, const struct efsm_table *table,
+                      const struct efsm_arc *arc)
 {
-    json_t *arcs = json_array();
-
-    for (size_t i = 0; i < table->arc_count; i++) {
-        const struct efsm_arc *arc = &table->arcs[i];
-        json_t *push = json_array();
-        for (size_t k = 0; k < arc->push_count; k++) {
-            (void)json_array_append_new(push,
-                                        json_string(efsm_state_name(table, arc->push[k])));
-        }
-        json_t *to =
-            arc->to == EFSM_POP ? json_null() : json_string(efsm_state_name(table, arc->to));
-        (void)json_array_append_new(arcs, json_pack("{s:s, s:o, s:s, s:b, s:b, s:i, s:o}",
-                                                    "from", efsm_state_name(table, arc->from),
-                                                    "to", to, "label", arc->label, "waits",
-                                                    arc->waits, "empties", arc->empties, "pops",
-                                                    arc->pops, "push", push));
+    JSON_OPEN(w, NULL, JSON("from", efsm_state_name(table, arc->from)),
+              JSON("to", arc->to == EFSM_POP ? NULL : efsm_state_name(table, arc->to)),
+              JSON("label", arc->label), JSON_BOOL("waits", arc->waits),
+              JSON_BOOL("empties", arc->empties), JSON_WHOLE("pops", arc->pops));
+    json_write_array(w, "push");
+    for (size_t k = 0; k < arc->push_count; k++) {
+        json_write_text(w, NULL, efsm_state_name(table, arc->push[k]));
     }
-    return arcs;
+    json_write_close(w);
+    json_write_close(w);
 }
 
-/* A NULL anywhere below makes json_pack() return NULL in the end, so one test is enough. */
-static json_t *create_document(const struct efsm_table *table)
+static void write_table(struct json_writer *w, const struct efsm_table *table)
 {
-    json_t *states = json_array();
-    json_t *variables = json_array();
-
-    for (size_t i = 0; i < table->state_count; i++) {
-        (void)json_array_append_new(states,
-                                    json_pack("{s:s, s:b}", "name", table->states[i].name,
-                                              "final", table->states[i].final));
-    }
+    JSON_OPEN(w, NULL, JSON("name", table->name), JSON("purpose", table->purpose),
+              JSON("initial", efsm_state_name(table, table->initial)));
+    json_write_array(w, "variables");
     for (size_t i = 0; i < table->cell_count; i++) {
-        (void)json_array_append_new(variables, json_string(table->cells[i]));
+        json_write_text(w, NULL, table->cells[i]);
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", table->name, "purpose",
-                     table->purpose, "initial", efsm_state_name(table, table->initial),
-                     "variables", variables, "states", states, "arcs", create_arcs(table));
+    json_write_close(w);
+    json_write_array(w, "states");
+    for (size_t i = 0; i < table->state_count; i++) {
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", table->states[i].name),
+                          JSON_BOOL("final", table->states[i].final));
+    }
+    json_write_close(w);
+    json_write_array(w, "arcs");
+    for (size_t i = 0; i < table->arc_count; i++) {
+        write_arc(w, table, &table->arcs[i]);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+struct shown {
+    const struct efsm_table *const *tables;
+    size_t count;
+};
+
+static void write_tables(const void *what, struct json_writer *w)
+{
+    const struct shown *shown = what;
+    json_write_array(w, "machines");
+    for (size_t i = 0; i < shown->count; i++) {
+        write_table(w, shown->tables[i]);
+    }
+    json_write_close(w);
 }
 
 static int print_json(const struct efsm_table *const *tables, size_t n)
 {
-    json_t *list = json_array();
-    int result = EXIT_FINE;
-
-    for (size_t i = 0; i < n; i++) {
-        if (json_array_append_new(list, create_document(tables[i])) != 0) {
-            result = EXIT_FAILED;
-        }
-    }
-    json_t *document = json_pack("{s:o}", "machines", list);
-    if (result != EXIT_FINE || !document ||
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) != 0) {
-        (void)fputs("tandem machines: out of memory or output not writable\n", stderr);
-        result = EXIT_FAILED;
-    }
-    (void)puts("");
-    json_decref(document);
-    return result;
+    json_file_print(stdout, write_tables, &(const struct shown){tables, n});
+    return EXIT_FINE;
 }
 
 static int print_dot(const struct efsm_table *table)
