@@ -5,444 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
+#include "service/machine/machine_steps.h"
+
 struct code {
-    FILE *out;
     const struct code_language *language;
     const struct machine *machine;
-    int64_t period_us;
-    struct code_writer writer;
-    struct code_names machine_name, states, inputs, variables, outputs;
-    bool stack, time; /* the machine uses them */
-    bool uses[EXPRESSION_KIND_COUNT];
+    struct code_writer writer; /* writer.out: the text in progress, text[bytes] */
+    char *text;
+    size_t bytes;
+    json_t *root;             /* the machine as a document, which gives tags their meaning */
+    struct code_names *names; /* of the list in progress */
 };
 
-/* The meaning of tags at a place of a template: the member of each list around it. */
+/* The objects of the document around a place of a template; the innermost one counts. */
 struct scope {
-    const struct code *c;
-    const char *text; /* the template's start */
-    size_t arc, state;
-    bool in_state;
-    const struct machine_port *port;
-    uint8_t pool_name;
-    const char *name, *output; /* in the language */
-    size_t number, output_number;
-    uint16_t value;
-    bool first;
+    const json_t *object;
+    const struct scope *outer; /* NULL: this is the whole document */
+    bool first;                /* the object is the first of its list */
+    const char *template;      /* start */
+    FILE *out;
 };
-
-static void render_text(const struct scope *s, const char *at, const char *end);
-
-/* ---- lists --------------------------------------------------------------------------- */
-
-enum list {
-    LIST_STATES,
-    LIST_FINALS,
-    LIST_LEAVING,  /* states that have arcs */
-    LIST_SPEAKING, /* states that set outputs, or whose arcs do */
-    LIST_INITIAL,
-    LIST_ARCS, /* of the state, or all */
-    LIST_TO,   /* the state of the arc; none if it is popped */
-    LIST_PUSHES,
-    LIST_INPUTS,
-    LIST_VARIABLES,
-    LIST_OUTPUTS,
-    LIST_VARIABLE, /* the variable that is this output */
-    LIST_STARTS,
-    LIST_SETS, /* of the arc, for the next cycle */
-    LIST_STATE_OUTPUTS,
-    LIST_ARC_OUTPUTS,
-    LIST_COUNT
-};
-
-static const char *const list_names[LIST_COUNT] = {
-    "states", "finals", "leaving",       "speaking",   "initial", "arcs",
-    "to",     "pushes", "inputs",        "variables",  "outputs", "variable",
-    "starts", "sets",   "state_outputs", "arc_outputs"};
-
-static enum list find_list(const char *name)
-{
-    size_t list = 0;
-    while (list < LIST_COUNT && strcmp(list_names[list], name) != 0) {
-        list++;
-    }
-    return (enum list)list;
-}
-
-static struct machine_range single_member(size_t first)
-{
-    return (struct machine_range){(uint16_t)first, 1};
-}
-
-/* Members that enter_member() may refuse are among them. */
-static struct machine_range list_members(const struct scope *s, enum list list)
-{
-    const struct machine *m = s->c->machine;
-    switch (list) {
-    case LIST_STATES:
-    case LIST_FINALS:
-    case LIST_LEAVING:
-    case LIST_SPEAKING:
-        return (struct machine_range){0, (uint16_t)m->table.state_count};
-    case LIST_INITIAL:
-        return single_member(m->table.initial);
-    case LIST_ARCS:
-        return (struct machine_range){0, (uint16_t)m->table.arc_count};
-    case LIST_TO:
-        return single_member(m->table.arcs[s->arc].to);
-    case LIST_PUSHES:
-        return (struct machine_range){0, m->table.arcs[s->arc].push_count};
-    case LIST_INPUTS:
-        return (struct machine_range){0, (uint16_t)m->input_count};
-    case LIST_VARIABLES:
-        return (struct machine_range){0, (uint16_t)m->variable_count};
-    case LIST_OUTPUTS:
-        return (struct machine_range){0, (uint16_t)m->output_count};
-    case LIST_VARIABLE:
-        return single_member(s->port->variable);
-    case LIST_STARTS:
-        return m->starts;
-    case LIST_SETS:
-        return m->arcs[s->arc].delayed;
-    case LIST_STATE_OUTPUTS:
-        return m->states[s->state].outputs;
-    case LIST_ARC_OUTPUTS:
-        return m->arcs[s->arc].outputs;
-    case LIST_COUNT:
-        break;
-    }
-    assert(list != LIST_COUNT);
-    return (struct machine_range){0};
-}
-
-static bool has_arcs(const struct machine *m, size_t state)
-{
-    for (size_t i = 0; i < m->table.arc_count; i++) {
-        if (m->table.arcs[i].from == state) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_outputs(const struct machine *m, size_t state)
-{
-    bool found = m->states[state].outputs.count > 0;
-    for (size_t i = 0; i < m->table.arc_count; i++) {
-        found |= m->table.arcs[i].from == state && m->arcs[i].outputs.count > 0;
-    }
-    return found;
-}
-
-static bool enter_port(struct scope *s, const struct code_names *names,
-                       const struct machine_port *ports, size_t i)
-{
-    s->port = &ports[i];
-    s->pool_name = ports[i].name;
-    s->name = names->names[i];
-    s->number = i;
-    return true;
-}
-
-static bool enter_assignment(struct scope *s, const struct code_names *names, size_t i)
-{
-    const struct machine_assignment *a = &s->c->machine->assignments[i];
-    s->pool_name = a->name;
-    s->value = a->value;
-    s->name = names->names[a->to];
-    s->number = a->to;
-    return true;
-}
-
-static bool enter_state(struct scope *s, size_t i)
-{
-    s->state = s->number = i;
-    s->in_state = true;
-    return true;
-}
-
-/* False: i is no member of the list. */
-static bool enter_member(struct scope *s, enum list list, size_t i)
-{
-    const struct code *c = s->c;
-    const struct machine *m = c->machine;
-    switch (list) {
-    case LIST_STATES:
-    case LIST_INITIAL:
-        return enter_state(s, i);
-    case LIST_FINALS:
-        return m->table.states[i].final && enter_state(s, i);
-    case LIST_LEAVING:
-        return has_arcs(m, i) && enter_state(s, i);
-    case LIST_SPEAKING:
-        return has_outputs(m, i) && enter_state(s, i);
-    case LIST_ARCS:
-        s->arc = s->number = i;
-        return !s->in_state || m->table.arcs[i].from == s->state;
-    case LIST_TO:
-        return i != EFSM_POP && enter_state(s, i);
-    case LIST_PUSHES:
-        return enter_state(s, m->table.arcs[s->arc].push[i]);
-    case LIST_INPUTS:
-        return enter_port(s, &c->inputs, m->inputs, i);
-    case LIST_VARIABLES:
-        return enter_port(s, &c->variables, m->variables, i);
-    case LIST_OUTPUTS:
-        s->output = c->outputs.names[i];
-        s->output_number = i;
-        return enter_port(s, &c->outputs, m->outputs, i);
-    case LIST_VARIABLE:
-        return i != MACHINE_NONE && enter_port(s, &c->variables, m->variables, i);
-    case LIST_STARTS:
-    case LIST_SETS:
-        return enter_assignment(s, &c->variables, i);
-    case LIST_STATE_OUTPUTS:
-    case LIST_ARC_OUTPUTS:
-        return enter_assignment(s, &c->outputs, i);
-    case LIST_COUNT:
-        break;
-    }
-    return false;
-}
-
-/* Renders a text for each member, or only asks whether there is one (at: NULL). */
-static bool render_members(const struct scope *s, enum list list, const char *at,
-                           const char *end)
-{
-    const struct machine_range range = list_members(s, list);
-    bool any = false;
-    for (size_t i = range.first; i < (size_t)range.first + range.count; i++) {
-        struct scope member = *s;
-        if (enter_member(&member, list, i)) {
-            member.first = !any;
-            any = true;
-            if (at) {
-                render_text(&member, at, end);
-            }
-        }
-    }
-    return any;
-}
-
-/* ---- flags and values ---------------------------------------------------------------- */
-
-static bool find_flag(const struct scope *s, const char *name, bool *set)
-{
-    const struct code *c = s->c;
-    const struct machine *m = c->machine;
-    const struct efsm_arc *arc = &m->table.arcs[s->arc];
-    const struct {
-        const char *name;
-        bool set;
-    } flags[] = {
-        {"first", s->first},
-        {"stays", m->table.stays},
-        {"stack", c->stack},
-        {"time", c->time},
-        {"readable", m->input_count + m->variable_count > 0},
-        {"assignments", m->assignment_count > 0},
-        {"final", m->table.states[s->state].final},
-        {"guarded", m->arcs[s->arc].when != 0},
-        {"waits", arc->waits},
-        {"empties", arc->empties},
-        {"pops", arc->pops > 0},
-        {"input", m->roles[s->pool_name] == MACHINE_INPUT},
-        {"truth", machine_type(m, s->pool_name) == EXPRESSION_TRUTH},
-        {"has_otherwise", s->port && s->port->has_otherwise},
-        {"uses_mod", c->uses[EXPRESSION_MODULO]},
-        {"uses_sign", c->uses[EXPRESSION_SIGN]},
-        {"uses_round", c->uses[EXPRESSION_ROUND]},
-        {"uses_wrap", c->uses[EXPRESSION_WRAP]},
-        {"uses_min", c->uses[EXPRESSION_MIN]},
-        {"uses_max", c->uses[EXPRESSION_MAX]},
-        {"uses_hypot", c->uses[EXPRESSION_HYPOT]},
-        {"uses_clamp", c->uses[EXPRESSION_CLAMP]},
-    };
-    for (size_t i = 0; i < COUNT(flags); i++) {
-        if (strcmp(flags[i].name, name) == 0) {
-            *set = flags[i].set;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_set(const struct scope *s, const char *name)
-{
-    bool set = false;
-    return find_flag(s, name, &set) ? set : render_members(s, find_list(name), NULL, NULL);
-}
-
-static void write_plain(FILE *out, const char *text)
-{
-    (void)fputs(text, out);
-}
-
-struct text {
-    const char *name, *text;
-    bool quoted;
-};
-
-static bool find_text(const struct scope *s, const char *name, struct text *found)
-{
-    const struct machine *m = s->c->machine;
-    const struct text texts[] = {
-        {"id", s->c->machine_name.names[0], false},
-        {"machine", m->table.name, false},
-        {"purpose_string", m->table.purpose, true},
-        {"state", m->table.states[s->state].name, false},
-        {"state_string", m->table.states[s->state].name, true},
-        {"state_id", s->c->states.names[s->state], false},
-        {"label_string", m->table.arcs[s->arc].label, true},
-        {"name", s->name, false},
-        {"name_string", machine_name(m, s->pool_name), true},
-        {"output", s->output, false},
-    };
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        if (strcmp(texts[i].name, name) == 0) {
-            *found = texts[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool find_count(const struct scope *s, const char *name, int64_t *found)
-{
-    const struct machine *m = s->c->machine;
-    const struct efsm_arc *arc = &m->table.arcs[s->arc];
-    const struct {
-        const char *name;
-        int64_t count;
-    } counts[] = {
-        {"number", (int64_t)s->number},
-        {"output_number", (int64_t)s->output_number},
-        {"from", arc->from},
-        {"pops", arc->pops},
-        {"push_count", arc->push_count},
-        {"stack_max", EFSM_STACK_MAX},
-        {"incomplete", EFSM_INCOMPLETE},
-        {"input_count", (int64_t)m->input_count},
-        /* C has no arrays without elements. */
-        {"input_room", m->input_count > 0 ? (int64_t)m->input_count : 1},
-        {"output_room", m->output_count > 0 ? (int64_t)m->output_count : 1},
-        {"arc_room", m->table.arc_count > 0 ? (int64_t)m->table.arc_count : 1},
-        {"period_us", s->c->period_us},
-    };
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        if (strcmp(counts[i].name, name) == 0) {
-            *found = counts[i].count;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void write_guard(const struct scope *s)
-{
-    const uint16_t when = s->c->machine->arcs[s->arc].when;
-    if (when == 0) {
-        (void)fputs(s->c->writer.style->truths[1], s->c->out);
-    } else {
-        code_expression(&s->c->writer, when);
-    }
-}
-
-static void write_value(const struct scope *s)
-{
-    code_expression(&s->c->writer, s->value);
-}
-
-/* FROM -> TO: label, for a comment. */
-static void write_arc(const struct scope *s)
-{
-    const struct efsm_table *table = &s->c->machine->table;
-    const struct efsm_arc *a = &table->arcs[s->arc];
-    code_comment(s->c->out, efsm_state_name(table, a->from));
-    (void)fputs(" -> ", s->c->out);
-    code_comment(s->c->out,
-                 a->to == EFSM_POP ? "top of the stack" : efsm_state_name(table, a->to));
-    (void)fputs(": ", s->c->out);
-    code_comment(s->c->out, a->label);
-}
-
-/* The value of an output that no state or arc sets. */
-static void write_otherwise(const struct scope *s)
-{
-    code_number(s->c->out, s->c->writer.style, s->port->otherwise);
-}
-
-static void write_otherwise_typed(const struct scope *s)
-{
-    if (machine_type(s->c->machine, s->pool_name) == EXPRESSION_TRUTH) {
-        (void)fputs(s->c->writer.style->truths[s->port->otherwise > 0.0], s->c->out);
-    } else {
-        write_otherwise(s);
-    }
-}
-
-static void write_otherwise_digits(const struct scope *s)
-{
-    (void)fprintf(s->c->out, "%.17g", s->port->otherwise);
-}
-
-/* The header of the step table. */
-static void write_header(const struct scope *s)
-{
-    FILE *out = s->c->out;
-    const struct machine *m = s->c->machine;
-    (void)fputs("cycle,t", out);
-    for (size_t i = 0; i < m->input_count; i++) {
-        (void)fprintf(out, ",%s", machine_name(m, m->inputs[i].name));
-    }
-    (void)fputs(",state", out);
-    for (size_t i = 0; i < m->variable_count; i++) {
-        (void)fprintf(out, ",%s", machine_name(m, m->variables[i].name));
-    }
-    for (size_t i = 0; i < m->output_count; i++) {
-        if (m->outputs[i].variable == MACHINE_NONE) {
-            (void)fprintf(out, ",%s", machine_name(m, m->outputs[i].name));
-        }
-    }
-    (void)fputs(",stack,arcs,next,blocked", out);
-}
-
-typedef void value_writer(const struct scope *s);
-
-/* NULL: there is no such value. */
-static value_writer *find_writer(const char *name)
-{
-    static const struct {
-        const char *name;
-        value_writer *write;
-    } values[] = {{"guard", write_guard},
-                  {"value", write_value},
-                  {"arc", write_arc},
-                  {"header", write_header},
-                  {"otherwise", write_otherwise},
-                  {"otherwise_typed", write_otherwise_typed},
-                  {"otherwise_digits", write_otherwise_digits}};
-    for (size_t i = 0; i < COUNT(values); i++) {
-        if (strcmp(values[i].name, name) == 0) {
-            return values[i].write;
-        }
-    }
-    return NULL;
-}
-
-static void write_tag(const struct scope *s, const char *name)
-{
-    struct text text;
-    int64_t count = 0;
-    if (find_text(s, name, &text)) {
-        (text.quoted ? code_string : write_plain)(s->c->out, text.text);
-    } else if (find_count(s, name, &count)) {
-        (void)fprintf(s->c->out, "%" PRId64, count);
-    } else {
-        value_writer *const write = find_writer(name);
-        assert(write);
-        write(s);
-    }
-}
 
 /* ---- tags ---------------------------------------------------------------------------- */
 
@@ -475,11 +59,41 @@ static bool find_tag(const struct scope *s, const char *at, struct tag *tag)
     while (line > at && line[-1] == ' ') {
         line--;
     }
-    if (tag->mark && (line == s->text || line[-1] == '\n') && *tag->end == '\n') {
+    if (tag->mark && (line == s->template || line[-1] == '\n') && *tag->end == '\n') {
         tag->begin = line;
         tag->end++;
     }
     return true;
+}
+
+static const json_t *find_value(const struct scope *s, const char *name)
+{
+    const json_t *found = strcmp(name, "first") != 0 ? NULL
+                          : s->first                 ? json_true()
+                                                     : json_false();
+    for (; s && !found; s = s->outer) {
+        found = json_object_get(s->object, name);
+    }
+    return found;
+}
+
+static bool is_set(const struct scope *s, const char *name)
+{
+    const json_t *value = find_value(s, name);
+    return json_is_array(value) ? json_array_size(value) > 0 : json_is_true(value);
+}
+
+static void render_text(const struct scope *s, const char *at, const char *end);
+
+static bool render_members(const struct scope *s, const char *name, const char *at,
+                           const char *end)
+{
+    const json_t *list = find_value(s, name);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct scope member = {json_array_get(list, i), s, i == 0, s->template, s->out};
+        render_text(&member, at, end);
+    }
+    return json_array_size(list) > 0;
 }
 
 /* Returns the end of the section. */
@@ -499,7 +113,7 @@ static const char *render_section(const struct scope *s, const struct tag *tag)
     const char *const end = otherwise.mark ? otherwise.begin : close.begin;
     bool any = false;
     if (tag->mark == '#') {
-        any = render_members(s, find_list(tag->name), tag->end, end);
+        any = render_members(s, tag->name, tag->end, end);
     } else {
         any = is_set(s, tag->name) == (tag->mark == '?');
         render_text(s, tag->end, any ? end : tag->end);
@@ -521,15 +135,26 @@ static const unsigned char *find_template(const char *name)
 static void render_template(const struct scope *s, const unsigned char *template)
 {
     struct scope inner = *s;
-    inner.text = (const char *)template;
-    render_text(&inner, inner.text, inner.text + strlen(inner.text));
+    inner.template = (const char *)template;
+    render_text(&inner, inner.template, inner.template + strlen(inner.template));
+}
+
+static void write_tag(const struct scope *s, const char *name)
+{
+    const json_t *value = find_value(s, name);
+    assert(json_is_string(value) || json_is_integer(value));
+    if (json_is_string(value)) {
+        (void)fputs(json_string_value(value), s->out);
+    } else {
+        (void)fprintf(s->out, "%" PRId64, (int64_t)json_integer_value(value));
+    }
 }
 
 static void render_text(const struct scope *s, const char *at, const char *end)
 {
     struct tag tag;
     while (find_tag(s, at, &tag) && tag.begin < end) {
-        (void)fwrite(at, 1, (size_t)(tag.begin - at), s->c->out);
+        (void)fwrite(at, 1, (size_t)(tag.begin - at), s->out);
         at = tag.end;
         if (tag.mark == '>') {
             render_template(s, find_template(tag.name));
@@ -539,64 +164,246 @@ static void render_text(const struct scope *s, const char *at, const char *end)
             write_tag(s, tag.name);
         }
     }
-    (void)fwrite(at, 1, (size_t)(end - at), s->c->out);
+    (void)fwrite(at, 1, (size_t)(end - at), s->out);
 }
 
-static bool is_known(const struct scope *s, const struct tag *tag)
+/* ---- the machine as a document ------------------------------------------------------- */
+
+/* Takes the text in progress. Names of a machine may hold any byte. */
+static json_t *end_text(struct code *c)
 {
-    struct text text;
-    int64_t count = 0;
-    bool set = false;
-    switch (tag->mark) {
-    case '\0':
-        return find_text(s, tag->name, &text) || find_count(s, tag->name, &count) ||
-               find_writer(tag->name);
-    case '?':
-    case '!':
-        return find_flag(s, tag->name, &set) || find_list(tag->name) < LIST_COUNT;
-    case '#':
-        return find_list(tag->name) < LIST_COUNT;
-    case '>':
-        return find_template(tag->name) != NULL;
-    default:
-        return tag->name[0] == '\0';
+    (void)fflush(c->writer.out);
+    json_t *text = json_stringn_nocheck(c->text, c->bytes);
+    rewind(c->writer.out);
+    return text;
+}
+
+static json_t *quote_text(struct code *c, const char *text)
+{
+    code_string(c->writer.out, text);
+    return end_text(c);
+}
+
+static json_t *make_expression(struct code *c, uint16_t root)
+{
+    code_expression(&c->writer, root);
+    return end_text(c);
+}
+
+static json_t *member_at(const struct code *c, const char *list, size_t i)
+{
+    return json_array_get(json_object_get(c->root, list), i);
+}
+
+/* The value of an output that no state or arc sets. */
+static json_t *make_otherwise(struct code *c, const struct machine_port *port, bool truth)
+{
+    const struct code_style *style = c->language->style;
+    if (truth) {
+        return json_string(style->truths[port->otherwise > 0.0]);
     }
+    code_number(c->writer.out, style, port->otherwise);
+    return end_text(c);
 }
 
-/* Returns the number of unknown tags, also in templates that this one contains. */
-static size_t check_template(const struct scope *s, const char *template)
+/* An output may be a variable, too. */
+static json_t *make_output(struct code *c, const struct machine_port *p, const json_t *port)
 {
-    struct scope inner = *s;
-    struct tag tag;
-    size_t unknown = 0;
-    inner.text = template;
-    for (const char *at = template; find_tag(&inner, at, &tag); at = tag.end) {
-        if (!is_known(&inner, &tag)) {
-            (void)fprintf(s->c->out, "%.*s\n", (int)(tag.end - tag.begin), tag.begin);
-            unknown++;
-        } else if (tag.mark == '>') {
-            unknown += check_template(s, (const char *)find_template(tag.name));
+    const bool truth = json_is_true(json_object_get(port, "truth"));
+    return json_pack("{s:O, s:O, s:b, s:o, s:o}", "output", json_object_get(port, "name"),
+                     "output_number", json_object_get(port, "number"), "has_otherwise",
+                     p->has_otherwise, "otherwise", make_otherwise(c, p, truth), "variable",
+                     p->variable != MACHINE_NONE
+                         ? json_pack("[O]", member_at(c, "variables", p->variable))
+                         : json_array());
+}
+
+static void add_ports(struct code *c, const char *list, const struct machine_port *ports,
+                      size_t count)
+{
+    json_t *array = json_array();
+    c->names->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = machine_name(c->machine, ports[i].name);
+        json_t *port = json_pack("{s:i, s:b, s:b, s:o, s:o}", "number", (int)i, "input",
+                                 ports == c->machine->inputs, "truth",
+                                 machine_type(c->machine, ports[i].name) == EXPRESSION_TRUTH,
+                                 "name", json_string_nocheck(code_identifier(c->names, name)),
+                                 "name_string", quote_text(c, name));
+        if (ports == c->machine->outputs) {
+            (void)json_object_update_new(port, make_output(c, &ports[i], port));
         }
+        (void)json_array_append_new(array, port);
     }
-    return unknown;
+    (void)json_object_set_new(c->root, list, array);
 }
 
-size_t code_check_tags(FILE *out, const struct code_language *language,
-                       const struct machine *machine)
+/* Each item is the port that gets the value, and the value. */
+static json_t *make_assignments(struct code *c, struct machine_range range, const char *list)
 {
-    const struct code c = {.out = out, .language = language, .machine = machine};
-    const struct scope s = {.c = &c};
-    return check_template(&s, (const char *)language->template) +
-           check_template(&s, language->read) + check_template(&s, language->has);
+    json_t *array = json_array();
+    for (size_t i = range.first; i < (size_t)range.first + range.count; i++) {
+        const struct machine_assignment *a = &c->machine->assignments[i];
+        json_t *item = json_copy(member_at(c, list, a->to));
+        (void)json_object_set_new(item, "value", make_expression(c, a->value));
+        (void)json_array_append_new(array, item);
+    }
+    return array;
 }
 
-/* ---- a program ----------------------------------------------------------------------- */
+/* The states alone, by which arcs name them. */
+static json_t *make_states(struct code *c)
+{
+    const struct efsm_table *table = &c->machine->table;
+    json_t *array = json_array();
+    c->names->count = 0;
+    c->names->words = c->language->states_words;
+    for (size_t i = 0; i < table->state_count; i++) {
+        const struct efsm_state *s = &table->states[i];
+        (void)json_array_append_new(
+            array,
+            json_pack("{s:i, s:b, s:o, s:o, s:o}", "number", (int)i, "final", s->final, "state",
+                      json_string_nocheck(s->name), "state_string", quote_text(c, s->name),
+                      "state_id", json_string_nocheck(code_identifier(c->names, s->name))));
+    }
+    return array;
+}
+
+/* FROM -> TO: label, for a comment. */
+static json_t *make_title(struct code *c, const struct efsm_arc *a)
+{
+    const struct efsm_table *table = &c->machine->table;
+    code_comment(c->writer.out, efsm_state_name(table, a->from));
+    (void)fputs(" -> ", c->writer.out);
+    code_comment(c->writer.out,
+                 a->to == EFSM_POP ? "top of the stack" : efsm_state_name(table, a->to));
+    (void)fputs(": ", c->writer.out);
+    code_comment(c->writer.out, a->label);
+    return end_text(c);
+}
+
+static json_t *make_arc(struct code *c, size_t i, const json_t *states)
+{
+    const struct efsm_arc *a = &c->machine->table.arcs[i];
+    const struct machine_arc *own = &c->machine->arcs[i];
+    json_t *pushes = json_array();
+    json_t *to = json_array();
+    for (size_t k = 0; k < a->push_count; k++) {
+        (void)json_array_append(pushes, json_array_get(states, a->push[k]));
+    }
+    if (a->to != EFSM_POP) {
+        (void)json_array_append(to, json_array_get(states, a->to));
+    }
+    json_t *guard = own->when != 0 ? make_expression(c, own->when)
+                                   : json_string(c->language->style->truths[1]);
+    return json_pack(
+        "{s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "number",
+        (int)i, "from", a->from, "guarded", own->when != 0, "waits", a->waits, "empties",
+        a->empties, "popping", a->pops > 0, "pops", a->pops, "push_count", a->push_count,
+        "pushes", pushes, "to", to, "guard", guard, "arc", make_title(c, a), "label_string",
+        quote_text(c, a->label), "sets", make_assignments(c, own->delayed, "variables"),
+        "arc_outputs", make_assignments(c, own->outputs, "outputs"));
+}
+
+static void append_to(const struct code *c, const char *list, bool wanted, json_t *item)
+{
+    if (wanted) {
+        (void)json_array_append(json_object_get(c->root, list), item);
+    }
+}
+
+/* Arcs, and states with their arcs and outputs. */
+static void add_network(struct code *c)
+{
+    static const char *const lists[] = {"states", "finals", "leaving", "speaking", "arcs"};
+    const struct machine *m = c->machine;
+    json_t *states = make_states(c);
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        (void)json_object_set_new(c->root, lists[i], json_array());
+    }
+    (void)json_object_set_new(c->root, "initial",
+                              json_pack("[O]", json_array_get(states, m->table.initial)));
+    for (size_t i = 0; i < m->table.arc_count; i++) {
+        json_t *arc = make_arc(c, i, states);
+        append_to(c, "arcs", true, arc);
+        json_decref(arc);
+    }
+    for (size_t i = 0; i < m->table.state_count; i++) {
+        json_t *state = json_copy(json_array_get(states, i));
+        json_t *arcs = json_array();
+        bool speaks = m->states[i].outputs.count > 0;
+        for (size_t k = 0; k < m->table.arc_count; k++) {
+            if (m->table.arcs[k].from == i) {
+                (void)json_array_append(arcs, member_at(c, "arcs", k));
+                speaks = speaks || m->arcs[k].outputs.count > 0;
+            }
+        }
+        (void)json_object_set_new(state, "state_outputs",
+                                  make_assignments(c, m->states[i].outputs, "outputs"));
+        append_to(c, "states", true, state);
+        append_to(c, "finals", m->table.states[i].final, state);
+        append_to(c, "leaving", json_array_size(arcs) > 0, state);
+        append_to(c, "speaking", speaks, state);
+        (void)json_object_set_new(state, "arcs", arcs);
+        json_decref(state);
+    }
+    json_decref(states);
+}
+
+/* The header of the step table. */
+static json_t *make_header(struct code *c)
+{
+    const struct machine *m = c->machine;
+    (void)fputs("cycle,t", c->writer.out);
+    for (size_t i = 0; i < m->input_count; i++) {
+        (void)fprintf(c->writer.out, ",%s", machine_name(m, m->inputs[i].name));
+    }
+    steps_write_columns(m, "", c->writer.out);
+    return end_text(c);
+}
+
+/* Sets flags for what the machine uses: helpers, the stack, the time. */
+static void add_uses(struct code *c)
+{
+    static const struct {
+        const char *name;
+        enum expression_kind kind;
+    } helpers[] = {{"uses_mod", EXPRESSION_MODULO},  {"uses_sign", EXPRESSION_SIGN},
+                   {"uses_round", EXPRESSION_ROUND}, {"uses_wrap", EXPRESSION_WRAP},
+                   {"uses_min", EXPRESSION_MIN},     {"uses_max", EXPRESSION_MAX},
+                   {"uses_hypot", EXPRESSION_HYPOT}, {"uses_clamp", EXPRESSION_CLAMP}};
+    const struct machine *m = c->machine;
+    const struct expression_pool *pool = &m->draft.pool;
+    bool uses[EXPRESSION_KIND_COUNT] = {false};
+    bool stack = false;
+    bool time = false;
+    for (size_t i = 0; i < m->table.arc_count; i++) {
+        const struct efsm_arc *a = &m->table.arcs[i];
+        stack = stack || a->empties || a->pops > 0 || a->push_count > 0 || a->to == EFSM_POP;
+    }
+    for (size_t i = 1; i < pool->count; i++) {
+        const struct expression_node *n = &pool->nodes[i];
+        uses[n->kind] = true;
+        time = time || (n->kind == EXPRESSION_NAME && m->roles[n->name] == MACHINE_TIME);
+    }
+    (void)json_object_set_new(c->root, "stack", json_boolean(stack));
+    (void)json_object_set_new(c->root, "time", json_boolean(time));
+    for (size_t i = 0; i < COUNT(helpers); i++) {
+        (void)json_object_set_new(c->root, helpers[i].name,
+                                  json_boolean(uses[helpers[i].kind]));
+    }
+}
+
+/* C has no arrays without elements. */
+static int room_of(size_t count)
+{
+    return count > 0 ? (int)count : 1;
+}
 
 static void write_name(void *context, FILE *out, size_t name, bool asks)
 {
     const struct code *c = context;
     const struct code_language *language = c->language;
-    const uint8_t place = c->machine->places[name];
     if (c->machine->roles[name] == MACHINE_TIME) {
         (void)fputs(asks                        ? language->style->truths[1]
                     : name == MACHINE_TIME_NAME ? language->time
@@ -605,67 +412,59 @@ static void write_name(void *context, FILE *out, size_t name, bool asks)
         return;
     }
     const bool input = c->machine->roles[name] == MACHINE_INPUT;
-    const struct scope s = {.c = c,
-                            .pool_name = (uint8_t)name,
-                            .number = place,
-                            .name = (input ? &c->inputs : &c->variables)->names[place]};
+    const struct scope root = {.object = c->root};
+    const struct scope s = {
+        .object = member_at(c, input ? "inputs" : "variables", c->machine->places[name]),
+        .outer = &root,
+        .out = out};
     render_template(&s, (const unsigned char *)(asks ? language->has : language->read));
 }
 
-static void name_ports(struct code_names *names, const struct machine *machine,
-                       const struct machine_port *ports, size_t count)
+struct json_t *code_document(const struct code_language *language, const struct machine *m,
+                             int64_t period_us)
 {
-    for (size_t i = 0; i < count; i++) {
-        (void)code_identifier(names, machine_name(machine, ports[i].name));
+    struct code c = {.language = language, .machine = m, .names = calloc(1, sizeof *c.names)};
+    FILE *out = open_memstream(&c.text, &c.bytes);
+    if (c.names && out) {
+        c.names->words = language->words;
+        c.writer = (struct code_writer){out, &m->draft.pool, language->style, write_name, &c};
+        c.root = json_pack(
+            "{s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:b}", "id",
+            json_string_nocheck(code_identifier(c.names, m->table.name)), "machine",
+            json_string_nocheck(m->table.name), "purpose_string",
+            quote_text(&c, m->table.purpose), "header", make_header(&c), "period_us",
+            (json_int_t)period_us, "stack_max", EFSM_STACK_MAX, "incomplete", EFSM_INCOMPLETE,
+            "input_count", (int)m->input_count, "input_room", room_of(m->input_count),
+            "output_room", room_of(m->output_count), "arc_room", room_of(m->table.arc_count),
+            "stays", m->table.stays, "readable", m->input_count + m->variable_count > 0,
+            "assignments", m->assignment_count > 0);
+        add_uses(&c);
+        add_ports(&c, "inputs", m->inputs, m->input_count);
+        add_ports(&c, "variables", m->variables, m->variable_count);
+        add_ports(&c, "outputs", m->outputs, m->output_count);
+        (void)json_object_set_new(c.root, "starts",
+                                  make_assignments(&c, m->starts, "variables"));
+        add_network(&c);
     }
+    if (out) {
+        (void)fclose(out);
+    }
+    free(c.text);
+    free(c.names);
+    return c.root;
 }
 
-static void name_all(struct code *c)
-{
-    const struct machine *machine = c->machine;
-    c->machine_name.words = c->inputs.words = c->variables.words = c->outputs.words =
-        c->language->words;
-    c->states.words = c->language->states_words;
-    (void)code_identifier(&c->machine_name, machine->table.name);
-    for (size_t i = 0; i < machine->table.state_count; i++) {
-        (void)code_identifier(&c->states, machine->table.states[i].name);
-    }
-    name_ports(&c->inputs, machine, machine->inputs, machine->input_count);
-    name_ports(&c->variables, machine, machine->variables, machine->variable_count);
-    name_ports(&c->outputs, machine, machine->outputs, machine->output_count);
-}
-
-static void find_uses(struct code *c)
-{
-    const struct machine *m = c->machine;
-    const struct expression_pool *pool = &m->draft.pool;
-    for (size_t i = 0; i < m->table.arc_count; i++) {
-        const struct efsm_arc *a = &m->table.arcs[i];
-        c->stack |= a->empties || a->pops > 0 || a->push_count > 0 || a->to == EFSM_POP;
-    }
-    for (size_t i = 1; i < pool->count; i++) {
-        const struct expression_node *n = &pool->nodes[i];
-        c->uses[n->kind] = true;
-        c->time |= n->kind == EXPRESSION_NAME && m->roles[n->name] == MACHINE_TIME;
-    }
-}
+/* ---- a program ----------------------------------------------------------------------- */
 
 enum status code_write(FILE *out, const struct code_language *language,
                        const struct machine *machine, int64_t period_us)
 {
-    struct code *c = calloc(1, sizeof *c);
-    if (!c) {
+    json_t *document = code_document(language, machine, period_us);
+    if (!document) {
         return STATUS_E_NOMEM;
     }
-    c->out = out;
-    c->language = language;
-    c->machine = machine;
-    c->period_us = period_us;
-    c->writer = (struct code_writer){out, &machine->draft.pool, language->style, write_name, c};
-    name_all(c);
-    find_uses(c);
-    const struct scope s = {.c = c};
+    const struct scope s = {.object = document, .out = out};
     render_template(&s, language->template);
-    free(c);
+    json_decref(document);
     return STATUS_OK;
 }

@@ -14,8 +14,9 @@
  *   {{|}}                  in front of what applies otherwise
  *   {{>name}}              another template
  *
- * A tag alone on its line, other than a value, leaves no line. The values, flags and lists are
- * in machine_code.c.
+ * A tag alone on its line, other than a value, leaves no line. Values, flags and lists are
+ * members of the innermost object of code_document() that has them; the flag `first` is set for
+ * the first member of a list.
  */
 #ifndef SERVICE_MACHINE_MACHINE_CODE_H
 #define SERVICE_MACHINE_MACHINE_CODE_H
@@ -41,10 +42,11 @@ extern const size_t code_language_count;
 MUST_USE enum status code_write(FILE *out, const struct code_language *language,
                                 const struct machine *machine, int64_t period_us);
 
-/* Prints the tags of a language's templates that have no meaning, also those in parts that this
- * machine does not need, and returns their number. The machine has a state and an arc. */
-size_t code_check_tags(FILE *out, const struct code_language *language,
-                       const struct machine *machine);
+/* Returns the machine as the document that gives tags their meaning: texts and numbers are
+ * values, truths and lists are flags, lists are lists. NULL without memory. Free it with
+ * json_decref(). */
+struct json_t *code_document(const struct code_language *language,
+                             const struct machine *machine, int64_t period_us);
 
 /* The files of template/, made by cmake/embed.cmake. */
 extern const unsigned char code_template_c[], code_template_c_helpers[], code_template_c_test[],

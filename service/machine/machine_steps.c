@@ -194,27 +194,36 @@ static void run_cycle(struct steps *s)
 
 /* ---- the file ---- */
 
+void steps_write_columns(const struct machine *m, const char *before, FILE *out)
+{
+    static const char *const last[] = {"stack", "arcs", "next", "blocked"};
+    (void)fprintf(out, ",%sstate", before);
+    for (size_t k = 0; k < m->variable_count; k++) {
+        (void)fprintf(out, ",%s%s", before, machine_name(m, m->variables[k].name));
+    }
+    for (size_t k = 0; k < m->output_count; k++) {
+        if (m->outputs[k].variable == MACHINE_NONE) {
+            (void)fprintf(out, ",%s%s", before, machine_name(m, m->outputs[k].name));
+        }
+    }
+    for (size_t k = 0; k < COUNT(last); k++) {
+        (void)fprintf(out, ",%s%s", before, last[k]);
+    }
+}
+
 static void write_header(const struct steps *s)
 {
+    char before[MACHINE_NAME_MAX + 2] = "";
     (void)fputs("cycle,t", s->out);
     for (size_t c = 0; c < s->column_count; c++) {
         (void)fprintf(s->out, ",%s", s->columns[c].name);
     }
     for (size_t i = 0; i < s->count; i++) {
         const struct machine *m = s->runs[i].machine;
-        const char *of = s->count > 1 ? m->table.name : "";
-        const char *dot = s->count > 1 ? "." : "";
-        (void)fprintf(s->out, ",%s%sstate", of, dot);
-        for (size_t k = 0; k < m->variable_count; k++) {
-            (void)fprintf(s->out, ",%s%s%s", of, dot, machine_name(m, m->variables[k].name));
+        if (s->count > 1) {
+            (void)snprintf(before, sizeof before, "%s.", m->table.name);
         }
-        for (size_t k = 0; k < m->output_count; k++) {
-            if (m->outputs[k].variable == MACHINE_NONE) {
-                (void)fprintf(s->out, ",%s%s%s", of, dot, machine_name(m, m->outputs[k].name));
-            }
-        }
-        (void)fprintf(s->out, ",%s%sstack,%s%sarcs,%s%snext,%s%sblocked", of, dot, of, dot, of,
-                      dot, of, dot);
+        steps_write_columns(m, before, s->out);
     }
     (void)fputc('\n', s->out);
 }

@@ -32,4 +32,8 @@ struct steps_options {
 int steps_run(const struct machine *const *machines, size_t count,
               const struct steps_options *options, FILE *out, FILE *report);
 
+/* Write ",state" and the further columns of a machine, up to "blocked"; before: in front of
+ * each name. */
+void steps_write_columns(const struct machine *machine, const char *before, FILE *out);
+
 #endif
