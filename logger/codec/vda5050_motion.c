@@ -128,7 +128,7 @@ static bool has_turned(double turned_rad, double moved_m, double since_s)
 static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
 {
     const struct vda_vehicle *v = run->v;
-    const struct vda_edge *edge = vda_find_edge(run->v, v->last + 1);
+    const struct vda_step *edge = vda_find_step(run->v, v->last + 1, true);
     const double turn_rad = edge ? fabs(vda_turn_of(run, edge)) : 0.0;
     return turn_rad > 0.5 && moved_m > 0.2 && since_s < 3.0 && v->fastest_mps > 0.0 &&
            (since_s - moved_m / v->fastest_mps) * TURN_RADPS < turn_rad;

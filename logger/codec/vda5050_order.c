@@ -8,21 +8,11 @@
 
 /* ---- legs ---- */
 
-struct vda_node *vda_find_node(struct vda_vehicle *v, int64_t at)
+struct vda_step *vda_find_step(struct vda_vehicle *v, int64_t at, bool edge)
 {
-    for (size_t i = 0; i < v->node_count; i++) {
-        if (v->node[i].at == at) {
-            return &v->node[i];
-        }
-    }
-    return NULL;
-}
-
-struct vda_edge *vda_find_edge(struct vda_vehicle *v, int64_t at)
-{
-    for (size_t i = 0; i < v->edge_count; i++) {
-        if (v->edge[i].at == at) {
-            return &v->edge[i];
+    for (size_t i = 0; i < v->step_count; i++) {
+        if (v->step[i].at == at && v->step[i].edge == edge) {
+            return &v->step[i];
         }
     }
     return NULL;
@@ -30,34 +20,18 @@ struct vda_edge *vda_find_edge(struct vda_vehicle *v, int64_t at)
 
 /* Returns the slot of this sequence id. If all slots are used, the lowest sequence id gives
  * way. */
-static struct vda_node *add_node(struct vda_vehicle *v, int64_t at)
+static struct vda_step *add_step(struct vda_vehicle *v, int64_t at, bool edge)
 {
-    struct vda_node *known = vda_find_node(v, at);
+    struct vda_step *known = vda_find_step(v, at, edge);
     if (known) {
         return known;
     }
-    if (v->node_count < VDA_NODES_MAX) {
-        return &v->node[v->node_count++];
+    if (v->step_count < VDA_STEPS_MAX) {
+        return &v->step[v->step_count++];
     }
-    struct vda_node *first = &v->node[0];
-    for (size_t i = 1; i < v->node_count; i++) {
-        first = v->node[i].at < first->at ? &v->node[i] : first;
-    }
-    return first;
-}
-
-static struct vda_edge *add_edge(struct vda_vehicle *v, int64_t at)
-{
-    struct vda_edge *known = vda_find_edge(v, at);
-    if (known) {
-        return known;
-    }
-    if (v->edge_count < VDA_NODES_MAX) {
-        return &v->edge[v->edge_count++];
-    }
-    struct vda_edge *first = &v->edge[0];
-    for (size_t i = 1; i < v->edge_count; i++) {
-        first = v->edge[i].at < first->at ? &v->edge[i] : first;
+    struct vda_step *first = &v->step[0];
+    for (size_t i = 1; i < v->step_count; i++) {
+        first = v->step[i].at < first->at ? &v->step[i] : first;
     }
     return first;
 }
@@ -134,20 +108,20 @@ struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
 }
 
 /* Finds both ends of an edge, if they are known. */
-static bool find_ends(struct vda_vehicle *v, const struct vda_edge *edge,
-                      const struct vda_node **a, const struct vda_node **b)
+static bool find_ends(struct vda_vehicle *v, const struct vda_step *edge,
+                      const struct vda_step **a, const struct vda_step **b)
 {
-    *a = vda_find_node(v, edge->at - 1);
-    *b = vda_find_node(v, edge->at + 1);
+    *a = vda_find_step(v, edge->at - 1, false);
+    *b = vda_find_step(v, edge->at + 1, false);
     return *a && *b && isfinite((*a)->x_m) && isfinite((*b)->x_m);
 }
 
-double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge)
+double vda_turn_of(const struct vda_run *run, const struct vda_step *edge)
 {
     struct vda_vehicle *v = run->v;
-    const struct vda_node *a = NULL;
-    const struct vda_node *b = NULL;
-    const struct vda_node *before = vda_find_node(v, edge->at - 3);
+    const struct vda_step *a = NULL;
+    const struct vda_step *b = NULL;
+    const struct vda_step *before = vda_find_step(v, edge->at - 3, false);
     if (!find_ends(v, edge, &a, &b)) {
         return 0.0;
     }
@@ -159,11 +133,11 @@ double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge)
 
 /* Computes the motion along an edge: its length (or the distance of its ends) and the turn
  * against the previous edge. False if the length is unknown. */
-static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
+static bool size_edge(const struct vda_run *run, const struct vda_step *edge,
                       struct event_command *c)
 {
-    const struct vda_node *a = NULL;
-    const struct vda_node *b = NULL;
+    const struct vda_step *a = NULL;
+    const struct vda_step *b = NULL;
     c->displacement_m = edge->length_m;
     if (find_ends(run->v, edge, &a, &b)) {
         const double way_m = hypot(b->x_m - a->x_m, b->y_m - a->y_m);
@@ -179,16 +153,16 @@ static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
 
 /* An edge belongs to the base only with both its nodes. A start that is no longer known was
  * reached long ago. */
-static bool is_released(struct vda_vehicle *v, const struct vda_edge *edge)
+static bool is_released(struct vda_vehicle *v, const struct vda_step *edge)
 {
-    const struct vda_node *start = vda_find_node(v, edge->at - 1);
-    const struct vda_node *end = vda_find_node(v, edge->at + 1);
+    const struct vda_step *start = vda_find_step(v, edge->at - 1, false);
+    const struct vda_step *end = vda_find_step(v, edge->at + 1, false);
     return edge->released && (!start || start->released) && end && end->released;
 }
 
 void vda_open_edge(const struct vda_run *run, int64_t at)
 {
-    const struct vda_edge *edge = vda_find_edge(run->v, at);
+    const struct vda_step *edge = vda_find_step(run->v, at, true);
     char id[EVENT_ID_MAX];
     struct event e;
     if (!edge || !is_released(run->v, edge) || run->pair->repeated) {
@@ -265,9 +239,10 @@ void vda_leave_order(const struct vda_run *run)
                                  .source_start_us = LAB_TIME_NONE,
                                  .uncalibrated = true,
                                  .detail = "another order"};
-    const struct vda_node *end = NULL;
-    for (size_t i = 0; i < v->node_count; i++) {
-        end = v->node[i].released && (!end || v->node[i].at > end->at) ? &v->node[i] : end;
+    const struct vda_step *end = NULL;
+    for (size_t i = 0; i < v->step_count; i++) {
+        const struct vda_step *step = &v->step[i];
+        end = !step->edge && step->released && (!end || step->at > end->at) ? step : end;
     }
     const int64_t stood = v->last >= 0 ? v->last : v->origin;
     if (!v->ordered || !end || stood >= end->at) {
@@ -344,19 +319,12 @@ static bool check_steps(const struct vda_run *run, struct json_scan list, const 
 static void drop_horizon(struct vda_vehicle *v, int64_t base)
 {
     size_t count = 0;
-    for (size_t i = 0; i < v->node_count; i++) {
-        if (v->node[i].at <= base) {
-            v->node[count++] = v->node[i];
+    for (size_t i = 0; i < v->step_count; i++) {
+        if (v->step[i].at <= base) {
+            v->step[count++] = v->step[i];
         }
     }
-    v->node_count = count;
-    count = 0;
-    for (size_t i = 0; i < v->edge_count; i++) {
-        if (v->edge[i].at <= base) {
-            v->edge[count++] = v->edge[i];
-        }
-    }
-    v->edge_count = count;
+    v->step_count = count;
 }
 
 static void merge_node(const struct vda_run *run, struct step *step)
@@ -369,8 +337,8 @@ static void merge_node(const struct vda_run *run, struct step *step)
     if (step->position.begin && json_scan_peek(&step->position) == JSON_KIND_OBJECT) {
         (void)vda_read(run, &step->position, members, COUNT(members), &p);
     }
-    struct vda_node *node = add_node(run->v, step->at);
-    *node = (struct vda_node){.at = step->at,
+    struct vda_step *node = add_step(run->v, step->at, false);
+    *node = (struct vda_step){.at = step->at,
                               .id = vda_hash(&step->id),
                               .x_m = isfinite(p.y_m) ? p.x_m : nan(""),
                               .y_m = p.y_m,
@@ -414,11 +382,13 @@ static void add_order_actions(const struct vda_run *run, struct json_scan list, 
 /* False: it is released, but one of its nodes is not. */
 static bool merge_edge(const struct vda_run *run, const struct step *step)
 {
-    struct vda_edge *edge = add_edge(run->v, step->at);
-    *edge = (struct vda_edge){
-        .at = step->at, .length_m = step->length_m, .released = step->released == 1};
+    struct vda_step *edge = add_step(run->v, step->at, true);
+    *edge = (struct vda_step){.at = step->at,
+                              .edge = true,
+                              .length_m = step->length_m,
+                              .released = step->released == 1};
     const bool dropped =
-        run->v->node_count == VDA_NODES_MAX && !vda_find_node(run->v, step->at + 1);
+        run->v->step_count == VDA_STEPS_MAX && !vda_find_step(run->v, step->at + 1, false);
     return !edge->released || dropped || is_released(run->v, edge);
 }
 
@@ -464,8 +434,7 @@ static void begin_order(const struct vda_run *run, const struct order *o)
     vda_copy(&o->id, v->order_id, sizeof v->order_id);
     v->origin = -1;
     v->last = -1;
-    v->node_count = 0;
-    v->edge_count = 0;
+    v->step_count = 0;
     v->departed_us = LAB_TIME_NONE;
     v->stopped_us = LAB_TIME_NONE;
     v->paused_us = 0;

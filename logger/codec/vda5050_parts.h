@@ -16,7 +16,7 @@
 #include "logger/message/json_write.h"
 
 enum {
-    VDA_NODES_MAX = 96,   /* per order, and as many edges; the oldest are dropped first */
+    VDA_STEPS_MAX = 192,  /* nodes and edges per order; the oldest are dropped first */
     VDA_ACTIONS_MAX = 48, /* per vehicle; the oldest are dropped first */
     VDA_ERRORS_MAX = 24,  /* at once; further ones are reported at each state */
     VDA_OPENED_MAX = 192, /* legs per pair; the oldest are dropped first */
@@ -48,18 +48,14 @@ struct vda_options {
 
 const struct vda_options *vda_options(const struct codec_options *options);
 
-struct vda_node {
+/* A node or an edge of an order. */
+struct vda_step {
     int64_t at; /* sequence id */
-    uint64_t id;
+    bool edge, released;
+    double length_m; /* of an edge; NaN: unknown */
+    uint64_t id;     /* of a node, like the rest */
     double x_m, y_m; /* NaN: unknown */
-    bool released;
     char name[VDA_NAME_MAX];
-};
-
-struct vda_edge {
-    int64_t at;
-    double length_m; /* NaN: unknown */
-    bool released;
 };
 
 struct vda_action {
@@ -124,9 +120,8 @@ struct vda_vehicle {
     uint64_t order;
     char order_id[EVENT_ID_MAX + VDA_WORD_MAX];
     int64_t update, origin, last; /* sequence ids; -1: none */
-    size_t node_count, edge_count;
-    struct vda_node node[VDA_NODES_MAX];
-    struct vda_edge edge[VDA_NODES_MAX];
+    size_t step_count;
+    struct vda_step step[VDA_STEPS_MAX];
 
     /* Departure and pause since the vehicle stood at `last`; LAB_TIME_NONE: neither. */
     int64_t departed_us, stopped_us, paused_us;
@@ -253,8 +248,7 @@ bool vda_is_new(const struct vda_run *run, struct vda_sequence *last, double hea
 
 /* ---- legs: vda5050_order.c ---- */
 
-struct vda_node *vda_find_node(struct vda_vehicle *v, int64_t at);
-struct vda_edge *vda_find_edge(struct vda_vehicle *v, int64_t at);
+struct vda_step *vda_find_step(struct vda_vehicle *v, int64_t at, bool edge);
 /* Writes the id of a leg. rank: of an action at that step; -1: the edge itself. */
 void vda_leg_id(const struct vda_run *run, int64_t at, int rank, char out[EVENT_ID_MAX]);
 struct vda_opened *vda_find_opened(struct vda_memory *memory, const char *id);
@@ -264,7 +258,7 @@ void vda_open_edge(const struct vda_run *run, int64_t at);
 /* Emits this side's reply to the leg, once, if the leg was opened; sets the reply's id. */
 void vda_reply(const struct vda_run *run, const char *id, struct event_reply reply);
 /* Returns the turn against the previous edge, rad; 0 if unknown. */
-double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge);
+double vda_turn_of(const struct vda_run *run, const struct vda_step *edge);
 /* Ends the order for this vehicle, or moves it aside because another one follows. */
 void vda_leave_order(const struct vda_run *run);
 /* Emits this side's reply to each leg of the replaced order up to the node `to`. */

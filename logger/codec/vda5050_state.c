@@ -398,7 +398,7 @@ static void emit_reached(const struct vda_run *run, const struct vda_state *st, 
     const bool paused = v->paused_us != 0 || v->stopped_us != LAB_TIME_NONE;
     const bool stopped = (v->stood && st->driving == 1) || vda_has_stop(run, st, at - 1);
     for (int64_t q = v->last + 1; q < at; q += 2) {
-        const struct vda_node *end = vda_find_node(v, q + 1);
+        const struct vda_step *end = vda_find_step(v, q + 1, false);
         const bool bounded = gap || (!whole && q != at - 1);
         const bool timed = whole && !paused && !stopped && !bounded && !v->vague;
         struct event_reply reply = {.status = REPLY_DONE,
@@ -419,7 +419,7 @@ static void apply_nodes(const struct vda_run *run, const struct vda_state *st, b
 {
     struct vda_vehicle *v = run->v;
     const uint64_t id = vda_hash(&st->last_node);
-    const struct vda_node *node = vda_find_node(v, st->last_at);
+    const struct vda_step *node = vda_find_step(v, st->last_at, false);
     const bool reached = node && node->id == id && node->released && st->last_at > v->last &&
                          !is_ahead(run, st->nodes, id, st->last_at);
     if (reached) {
@@ -646,7 +646,7 @@ void vda_receive_state(const struct vda_run *run, struct json_scan *s)
     vda_receive_zones(run, st.zones);
     const bool replaced = v->replaced.open || run->pair->repeated;
     apply_replaced(run, &st, gap);
-    if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
+    if (!v->ordered || vda_hash(&st.order) != v->order || v->step_count == 0) {
         v->heading_rad =
             st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
         if (replaced) { /* it may be cancelled nevertheless */
