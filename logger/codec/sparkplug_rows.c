@@ -8,6 +8,10 @@
 
 enum { TEXT_MAX = 8192 };
 
+/* The objects of a message as a row sees it. */
+enum object { OBJECT_METRICS, OBJECT_STAMPS, OBJECT_HELD, OBJECT_COUNT };
+static const char *const objects[OBJECT_COUNT] = {"metrics", "stamps", "held"};
+
 /* A row applied to a message. */
 struct reading {
     const struct mapping_row *row;
@@ -43,15 +47,14 @@ static bool is_needed(const struct mapping_row *row, const struct mapping_node *
 /* Does the message have all that the row requires, and at least one metric that it names? */
 static bool is_for_row(const struct reading *r)
 {
-    static const char *const objects[] = {"metrics", "stamps", "held"};
     const struct mapping_row *row = r->row;
     bool named = false;
     bool any = false;
-    for (size_t i = 0; i < COUNT(objects); i++) {
+    for (enum object i = OBJECT_METRICS; i < OBJECT_COUNT; i++) {
         for (uint16_t k = first_asked(row, objects[i]); k > 0; k = row->nodes[k].next) {
             const bool here =
                 sparkplug_find(r->received->metrics, name_of(&row->nodes[k])) != NULL;
-            if (i == 0 && !here && is_needed(row, &row->nodes[k])) {
+            if (i == OBJECT_METRICS && !here && is_needed(row, &row->nodes[k])) {
                 return false;
             }
             named = true;
@@ -85,44 +88,23 @@ static void write_value(struct json_writer *w, const char *key,
     }
 }
 
-static void write_metrics(struct reading *r)
+/* Writes what a row asks of one object of the message. */
+static void write_object(struct reading *r, enum object object)
 {
     const struct mapping_row *row = r->row;
-    json_write_object(&r->w, "metrics");
-    for (uint16_t k = first_asked(row, "metrics"); k > 0; k = row->nodes[k].next) {
-        const struct sparkplug_metric *m =
-            sparkplug_find(r->received->metrics, name_of(&row->nodes[k]));
-        if (m) {
-            write_value(&r->w, row->nodes[k].token, &m->value);
-        }
-    }
-    json_write_close(&r->w);
-}
-
-static void write_stamps(struct reading *r)
-{
-    const struct mapping_row *row = r->row;
-    json_write_object(&r->w, "stamps");
-    for (uint16_t k = first_asked(row, "stamps"); k > 0; k = row->nodes[k].next) {
-        const struct sparkplug_metric *m =
-            sparkplug_find(r->received->metrics, name_of(&row->nodes[k]));
-        const int64_t stamp_ms = m ? m->stamp_ms : r->received->stamp_ms;
-        if (stamp_ms >= 0) {
-            json_write_int(&r->w, row->nodes[k].token, stamp_ms);
-        }
-    }
-    json_write_close(&r->w);
-}
-
-static void write_held(struct reading *r)
-{
-    const struct mapping_row *row = r->row;
-    json_write_object(&r->w, "held");
-    for (uint16_t k = first_asked(row, "held"); k > 0; k = row->nodes[k].next) {
+    json_write_object(&r->w, objects[object]);
+    for (uint16_t k = first_asked(row, objects[object]); k > 0; k = row->nodes[k].next) {
         const struct sparkplug_text name = name_of(&row->nodes[k]);
         const struct sparkplug_metric *m = sparkplug_find(r->received->metrics, name);
-        const struct sparkplug_value value =
-            m ? m->value : sparkplug_held(r->received->device, name);
+        struct sparkplug_value value = {.kind = SPARKPLUG_NONE};
+        if (object == OBJECT_STAMPS) {
+            value.whole = m ? m->stamp_ms : r->received->stamp_ms;
+            value.kind = value.whole >= 0 ? SPARKPLUG_WHOLE : SPARKPLUG_NONE;
+        } else if (m) {
+            value = m->value;
+        } else if (object == OBJECT_HELD) {
+            value = sparkplug_held(r->received->device, name);
+        }
         write_value(&r->w, row->nodes[k].token, &value);
     }
     json_write_close(&r->w);
@@ -137,9 +119,9 @@ static bool write_message(struct reading *r, char text[TEXT_MAX])
     if (r->received->stamp_ms >= 0) {
         json_write_int(&r->w, "timestamp", r->received->stamp_ms);
     }
-    write_metrics(r);
-    write_stamps(r);
-    write_held(r);
+    for (enum object object = OBJECT_METRICS; object < OBJECT_COUNT; object++) {
+        write_object(r, object);
+    }
     json_write_close(&r->w);
     return json_write_end(&r->w);
 }
