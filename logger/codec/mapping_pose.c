@@ -6,6 +6,7 @@
 
 #include "base/numbers/constants.h"
 #include "logger/codec/mapping.h"
+#include "logger/message/codec_native.h"
 
 enum { AXES = 3 };
 
@@ -20,20 +21,11 @@ static void set_pose(struct mapping_pose *pose, const double *axis, size_t count
 
 static void update_from_reply(struct mapping_pose *pose, const struct event_reply *reply)
 {
-    static const char *const names[AXES] = {"x_m", "y_m", "psi_rad"};
-    double axis[AXES] = {0.0};
-    unsigned given = 0;
+    const double axis[AXES] = {native_reply_number(reply, "x_m"),
+                               native_reply_number(reply, "y_m"),
+                               native_reply_number(reply, "psi_rad")};
     size_t count = 0;
-    for (size_t k = 0; k < reply->value_count; k++) {
-        for (size_t a = 0; a < AXES; a++) {
-            if (reply->values[k].kind == VALUE_NUMBER &&
-                strcmp(reply->values[k].name, names[a]) == 0) {
-                axis[a] = reply->values[k].number;
-                given |= 1U << a;
-            }
-        }
-    }
-    while (given >> count & 1U) {
+    while (count < AXES && isfinite(axis[count])) {
         count++;
     }
     set_pose(pose, axis, count);

@@ -1,5 +1,6 @@
 #include "logger/message/codec_native.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -745,6 +746,16 @@ void native_clear(struct event *e, enum event_kind kind)
 uint64_t native_value_place(const char *name)
 {
     return hash_bytes(hash_bytes(HASH_START, &MEMBER_MARK, 1), name, strlen(name));
+}
+
+double native_reply_number(const struct event_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->value_count; i++) {
+        if (reply->values[i].kind == VALUE_NUMBER && strcmp(reply->values[i].name, name) == 0) {
+            return reply->values[i].number;
+        }
+    }
+    return nan("");
 }
 
 void native_write(struct json_writer *w, enum event_kind kind, const void *part)

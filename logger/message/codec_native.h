@@ -16,6 +16,8 @@ void native_write(struct json_writer *w, enum event_kind kind, const void *part)
 void native_clear(struct event *e, enum event_kind kind);
 /* Returns event_value.place of the value with this name. */
 uint64_t native_value_place(const char *name);
+/* Returns the number of this name among the values of a reply; NaN if there is none. */
+double native_reply_number(const struct event_reply *reply, const char *name);
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
 
 #endif

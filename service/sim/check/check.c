@@ -126,16 +126,7 @@ static void record_sample(struct check_received *h, const struct event *e)
         h->samples_lost++;
         return;
     }
-    struct check_sample *s = &h->samples[h->sample_count++];
-    *s = (struct check_sample){.at_us = e->t_us,
-                               .source_us = t->source_us,
-                               .seq = t->seq,
-                               .nu_count = t->nu_count,
-                               .tau_count = t->tau_count,
-                               .pose_count = t->pose_count};
-    memcpy(s->nu, t->nu, sizeof s->nu);
-    memcpy(s->tau, t->tau, sizeof s->tau);
-    memcpy(s->pose, t->pose, sizeof s->pose);
+    h->samples[h->sample_count++] = (struct check_sample){e->t_us, *t};
 }
 
 static void record_echo(struct check_received *h, const struct event *e)

@@ -24,8 +24,8 @@ struct ahead {
 /* Do two samples follow each other, with the same axes? */
 static bool is_next(const struct check_sample *a, const struct check_sample *b)
 {
-    return (a->seq < 0 || b->seq == a->seq + 1) && a->tau_count == b->tau_count &&
-           a->nu_count == b->nu_count && a->tau_count > 0;
+    return (a->t.seq < 0 || b->t.seq == a->t.seq + 1) && a->t.tau_count == b->t.tau_count &&
+           a->t.nu_count == b->t.nu_count && a->t.tau_count > 0;
 }
 
 static size_t count_changes(const struct check_received *h)
@@ -33,8 +33,8 @@ static size_t count_changes(const struct check_received *h)
     size_t changes = 0;
     for (size_t k = 1; k < h->sample_count; k++) {
         const struct check_sample *s = &h->samples[k];
-        for (size_t j = 0; j < s->tau_count; j++) {
-            if (is_next(s - 1, s) && fabs(s->tau[j] - s[-1].tau[j]) > 0.0) {
+        for (size_t j = 0; j < s->t.tau_count; j++) {
+            if (is_next(s - 1, s) && fabs(s->t.tau[j] - s[-1].t.tau[j]) > 0.0) {
                 changes++;
                 break;
             }
@@ -50,16 +50,16 @@ static void fill_rows(const struct check_received *h, size_t axis, size_t effort
     a->p = 2 + efforts;
     for (size_t k = 1; k < h->sample_count; k++) {
         const struct check_sample *s = &h->samples[k];
-        if (!is_next(s - 1, s) || s->tau_count != efforts || axis >= s->nu_count) {
+        if (!is_next(s - 1, s) || s->t.tau_count != efforts || axis >= s->t.nu_count) {
             continue;
         }
         for (size_t later = 0; later < 2; later++) {
             double *row = a->x + (later * CHECK_SAMPLES + a->n) * a->p;
             row[0] = 1.0;
-            row[1] = s[-1].nu[axis];
-            memcpy(row + 2, later ? s->tau : s[-1].tau, efforts * sizeof *row);
+            row[1] = s[-1].t.nu[axis];
+            memcpy(row + 2, later ? s->t.tau : s[-1].t.tau, efforts * sizeof *row);
         }
-        a->y[a->n++] = s->nu[axis];
+        a->y[a->n++] = s->t.nu[axis];
     }
 }
 
@@ -99,12 +99,12 @@ static int compare_axis(const struct ahead *a)
 bool check_efforts_are_late(const struct check_received *h)
 {
     const size_t last = h->sample_count - 1;
-    const size_t efforts = h->sample_count > 0 ? h->samples[last].tau_count : 0;
+    const size_t efforts = h->sample_count > 0 ? h->samples[last].t.tau_count : 0;
     struct ahead a = {.x = calloc(2 * CHECK_SAMPLES, (2 + EVENT_AXES_MAX) * sizeof *a.x),
                       .y = calloc(CHECK_SAMPLES, sizeof *a.y)};
     int late = 0;
     if (a.x && a.y && efforts > 0 && count_changes(h) >= CHANGES_MIN) {
-        for (size_t axis = 0; axis < h->samples[last].nu_count; axis++) {
+        for (size_t axis = 0; axis < h->samples[last].t.nu_count; axis++) {
             fill_rows(h, axis, efforts, &a);
             late += a.n > 2 * a.p ? compare_axis(&a) : 0;
         }

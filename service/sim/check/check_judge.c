@@ -8,6 +8,7 @@
 
 #include "base/numbers/constants.h"
 #include "base/numbers/hash.h"
+#include "logger/message/codec_native.h"
 #include "service/sim/check/check_parts.h"
 
 static const double LATE_S = 0.5;              /* longest time to halt */
@@ -370,22 +371,12 @@ struct place {
     double x, y, psi;
 };
 
-static bool find_value(const struct event_reply *r, const char *name, double *value)
-{
-    for (size_t i = 0; i < r->value_count; i++) {
-        if (r->values[i].kind == VALUE_NUMBER && strcmp(r->values[i].name, name) == 0) {
-            *value = r->values[i].number;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool find_place(const struct judge *j, enum check_talk talk, struct place *p)
 {
-    return is_received(j, talk) && find_value(reply_to(j, talk), "x_m", &p->x) &&
-           find_value(reply_to(j, talk), "y_m", &p->y) &&
-           find_value(reply_to(j, talk), "psi_rad", &p->psi);
+    const struct event_reply *r = reply_to(j, talk);
+    *p = (struct place){native_reply_number(r, "x_m"), native_reply_number(r, "y_m"),
+                        native_reply_number(r, "psi_rad")};
+    return is_received(j, talk) && isfinite(p->x) && isfinite(p->y) && isfinite(p->psi);
 }
 
 /* Returns the unit of a turn by a_rad that reads as `turned`, per rad; 0 with a finding. */
@@ -599,7 +590,7 @@ static void judge_rest(struct judge *j)
 
 static struct place place_of(const struct check_sample *s)
 {
-    return (struct place){s->pose[0], s->pose[1], s->pose[2]};
+    return (struct place){s->t.pose[0], s->t.pose[1], s->t.pose[2]};
 }
 
 /* Returns the last sample before t_us, else the first one after it; NULL: none. */
@@ -624,12 +615,12 @@ static void judge_speeds(struct judge *j, bool timed)
     size_t count = 0;
     for (size_t i = 1; a->count > 0 && i < j->h->sample_count; i++) {
         const struct check_sample *s = &j->h->samples[i];
-        if (s->at_us > a->sent_us && s->at_us <= a->replies[0].at_us && s->nu_count >= 2) {
+        if (s->at_us > a->sent_us && s->at_us <= a->replies[0].at_us && s->t.nu_count >= 2) {
             const struct check_sample *before = &j->h->samples[i - 1];
-            const double dt_s = timed ? lab_s(s->source_us - before->source_us)
+            const double dt_s = timed ? lab_s(s->t.source_us - before->t.source_us)
                                       : lab_s(s->at_us - before->at_us);
-            distance_m += dt_s * s->nu[0];
-            turn += dt_s * s->nu[s->nu_count < 3 ? 1 : 2];
+            distance_m += dt_s * s->t.nu[0];
+            turn += dt_s * s->t.nu[s->t.nu_count < 3 ? 1 : 2];
             count++;
         }
     }
@@ -659,9 +650,9 @@ static void judge_counting(struct judge *j)
     size_t without = 0;
     size_t odd = 0;
     for (size_t i = 0; i < j->h->sample_count; i++) {
-        without += j->h->samples[i].seq < 0;
-        odd += i > 0 && j->h->samples[i].seq >= 0 &&
-               j->h->samples[i].seq <= j->h->samples[i - 1].seq;
+        without += j->h->samples[i].t.seq < 0;
+        odd += i > 0 && j->h->samples[i].t.seq >= 0 &&
+               j->h->samples[i].t.seq <= j->h->samples[i - 1].t.seq;
     }
     if (without > 0) {
         add_finding(j, CHECK_MISSING, "telemetry.seq", &rule_seq,
@@ -680,7 +671,7 @@ static void judge_telemetry(struct judge *j)
     const struct check_asked *a = &h->asked[TALK_GO];
     struct stamps s = {0};
     for (size_t i = 0; i < h->sample_count; i++) {
-        add_stamp(&s, h->samples[i].source_us, h->samples[i].at_us);
+        add_stamp(&s, h->samples[i].t.source_us, h->samples[i].at_us);
     }
     if (h->sample_count == 0) {
         if (h->malformed[WORD_TELEMETRY] == 0) {
@@ -704,7 +695,7 @@ static void judge_telemetry(struct judge *j)
     if (a->count > 0 && reply_to(j, TALK_GO)->status == REPLY_DONE) {
         const struct check_sample *from = sample_at(h, a->sent_us);
         const struct check_sample *to = sample_at(h, a->replies[0].at_us);
-        if (from < to && from->pose_count == 3 && to->pose_count == 3) {
+        if (from < to && from->t.pose_count == 3 && to->t.pose_count == 3) {
             const struct place begin = place_of(from);
             const struct place end = place_of(to);
             judge_places(j, "telemetry.pose", &begin, &end);

@@ -48,9 +48,8 @@ struct check_asked {
 };
 
 struct check_sample {
-    int64_t at_us, source_us, seq;
-    size_t nu_count, tau_count, pose_count;
-    double nu[EVENT_AXES_MAX], tau[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+    int64_t at_us;
+    struct event_telemetry t;
 };
 
 struct check_probe {

@@ -173,8 +173,8 @@ static void record_answer(struct mission_run *r, const double pose[3])
     leg->status = reply->status;
     copy_text(r->document, "from", leg->from, sizeof leg->from);
     copy_text(r->document, "detail", leg->detail, sizeof leg->detail);
-    leg->angle_rad = mission_reply_value(reply, "angle_rad");
-    leg->range_m = mission_reply_value(reply, "range_m");
+    leg->angle_rad = native_reply_number(reply, "angle_rad");
+    leg->range_m = native_reply_number(reply, "range_m");
     memcpy(leg->pose, pose, sizeof leg->pose);
     if (!r->json && !r->quiet) {
         show_leg(leg);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "logger/message/codec_native.h"
 #include "twin/sim/robot/robot.h"
 
 /* Rounds of L1 and L2 within one call: each step of a mission needs a few. */
@@ -423,22 +424,12 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
     }
 }
 
-double mission_reply_value(const struct event_reply *reply, const char *name)
-{
-    for (size_t i = 0; i < reply->value_count; i++) {
-        if (reply->values[i].kind == VALUE_NUMBER && strcmp(reply->values[i].name, name) == 0) {
-            return reply->values[i].number;
-        }
-    }
-    return nan("");
-}
-
 /* Updates the pose: as the robot reports it; otherwise, after success, the target. */
 static void update_pose(struct mission *m, const struct event_reply *reply, bool is_last)
 {
-    const double said[3] = {mission_reply_value(reply, "x_m"),
-                            mission_reply_value(reply, "y_m"),
-                            mission_reply_value(reply, "psi_rad")};
+    const double said[3] = {native_reply_number(reply, "x_m"),
+                            native_reply_number(reply, "y_m"),
+                            native_reply_number(reply, "psi_rad")};
     if (!m->plan->reckoned && isfinite(said[0]) && isfinite(said[1]) && isfinite(said[2])) {
         memcpy(m->pose, said, sizeof said);
     } else if (is_last && reply->status == REPLY_DONE) {
@@ -498,7 +489,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
     }
     m->id[0] = '\0';
     m->status = reply->status;
-    m->range_m = mission_reply_value(reply, "range_m");
+    m->range_m = native_reply_number(reply, "range_m");
     m->blocked = reply->status == REPLY_BLOCKED;
     if (is_locating(m)) {
         memcpy(m->home, m->pose, sizeof m->home);

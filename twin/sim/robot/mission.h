@@ -105,9 +105,6 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
                    mission_sink *sink, void *context);
 void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *context);
 
-/* Returns the number of this name in a reply; NaN if there is none. */
-double mission_reply_value(const struct event_reply *reply, const char *name);
-
 /* Returns the deadline of the robot's reply; LAB_TIME_MAX if none is expected. */
 int64_t mission_next_us(const struct mission *m);
 
