@@ -52,6 +52,13 @@ void gnuplot_start(FILE *to, size_t width, size_t height)
                   width, height);
 }
 
+void gnuplot_table(FILE *to, void (*write)(const void *what, FILE *out), const void *what)
+{
+    (void)fputs("set datafile separator ','\nset datafile columnheaders\n$run << EOD\n", to);
+    write(what, to);
+    (void)fputs("EOD\n", to);
+}
+
 void gnuplot_panels(FILE *to, const char *title, const char *tics)
 {
     (void)fputs("set multiplot title ", to);

@@ -20,6 +20,9 @@ void gnuplot_label(FILE *to, const char *name);
 /* Write the plot's size in pixels, the first line of a script. */
 void gnuplot_start(FILE *to, size_t width, size_t height);
 
+/* Write the data: a CSV table with a header line, as $run. */
+void gnuplot_table(FILE *to, void (*write)(const void *what, FILE *out), const void *what);
+
 /* Write settings after the data: the title above all panels, and their style. tics: more
  * options of tic labels, or "". */
 void gnuplot_panels(FILE *to, const char *title, const char *tics);

@@ -203,24 +203,6 @@ enum panel { PANEL_ANGLES, PANEL_GAP, PANELS };
 static const double DRAWN_S = 30.0;
 static const double GAP_LEAST_MM = 0.01; /* mm, lower end of the logarithmic panel */
 
-static void write_data(FILE *to, const struct arm_study *study)
-{
-    const size_t step = study->point_count / POINTS + 1;
-    (void)fputs("$run << EOD\n", to);
-    for (size_t i = 0; i < study->point_count; i += step) {
-        const struct arm_point *p = &study->points[i];
-        (void)fprintf(to, "%.6g", lab_s(p->row.t_us - study->points[0].row.t_us));
-        for (size_t j = 0; j < ARM_JOINTS; j++) {
-            (void)fprintf(to, " %.6g", p->row.q_rad[j]);
-        }
-        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-            (void)fprintf(to, " %.6g", fmax(1e3 * p->tool_gap_m[k], 0.1 * GAP_LEAST_MM));
-        }
-        (void)fputc('\n', to);
-    }
-    (void)fputs("EOD\n", to);
-}
-
 static void place_panel(FILE *to, enum panel panel)
 {
     const double height = HEAD + FOOT + PANELS * ROW_HEIGHT;
@@ -240,8 +222,10 @@ static void write_angles(FILE *to)
     gnuplot_side(to, "q_rad", 0.08);
     (void)fputs("plot", to);
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        (void)fprintf(to, "%s $run using 1:%zu with lines lc '%s' lw 1.6 title 'joint %zu'",
-                      j > 0 ? "," : "", j + 2, colors[j], j + 1);
+        (void)fprintf(to,
+                      "%s $run every step using ($1-begin):%zu with lines lc '%s' lw 1.6 title "
+                      "'joint %zu'",
+                      j > 0 ? "," : "", 2 * j + 4, colors[j], j + 1);
     }
     (void)fputc('\n', to);
 }
@@ -254,9 +238,10 @@ static void write_gaps(FILE *to)
     gnuplot_side(to, "tools apart, mm", 0.08);
     (void)fprintf(to, "set logscale y\nset yrange [%g:*]\nplot", GAP_LEAST_MM);
     for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-        (void)fprintf(to, "%s $run using 1:%d with lines lc '%s' lw 1.2 title '%s'",
-                      k > 0 ? "," : "", 2 + ARM_JOINTS + k, colors[k],
-                      arm_shown_name((enum arm_shown)k));
+        (void)fprintf(to,
+                      "%s $run every step::%d using ($1-begin):(gap($3)) with lines lc '%s' lw "
+                      "1.2 title '%s'",
+                      k > 0 ? "," : "", k, colors[k], arm_shown_name((enum arm_shown)k));
     }
     (void)fputc('\n', to);
 }
@@ -269,7 +254,11 @@ static void write_plot(FILE *to, const void *what)
     (void)snprintf(title, sizeof title, "%s: %s, %g Hz, %g ms late", study->file->name,
                    name_of(study->file), t->rate_hz, 1e3 * t->late_s);
     gnuplot_start(to, WIDTH, HEAD + FOOT + PANELS * ROW_HEIGHT);
-    write_data(to, study);
+    gnuplot_table(to, write_run_csv, study); /* a row for each time and each way to show it */
+    (void)fprintf(to, "step = %zu\nbegin = %.9g\ngap(mm) = mm > %g ? mm : %g\n",
+                  ARM_SHOWN_COUNT * (study->point_count / POINTS + 1),
+                  study->point_count > 0 ? lab_s(study->points[0].row.t_us) : 0.0,
+                  0.1 * GAP_LEAST_MM, 0.1 * GAP_LEAST_MM);
     gnuplot_panels(to, title, " font 'sans-serif,11'");
     (void)fprintf(to,
                   "set xrange [0:%.6g]\n"

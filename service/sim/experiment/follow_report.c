@@ -211,7 +211,8 @@ static const char SIMULATED[] = "#c8501e";
 static const char RESIDUAL[] = "#5a6e7d";
 static const char EFFORT[] = "#3c7a57";
 
-/* Columns of the data: time, then reference and simulated for each state, then the efforts. */
+/* The data are run.csv: time, then reference and simulated for each state, then three columns
+ * of each effort. */
 static size_t column_of_state(size_t state)
 {
     return 2 + 2 * state;
@@ -219,26 +220,7 @@ static size_t column_of_state(size_t state)
 
 static size_t column_of_effort(const struct follow_study *study, size_t axis)
 {
-    return 2 + 2 * study->states + axis;
-}
-
-static void write_data(FILE *to, const struct follow_study *study)
-{
-    const size_t axes = study->file->model->axis_count;
-    const size_t step = study->point_count / POINTS + 1;
-    (void)fputs("$run << EOD\n", to);
-    for (size_t k = 0; k < study->point_count; k += step) {
-        const struct trial_point *p = &study->points[k];
-        (void)fprintf(to, "%.6g", p->t_s);
-        for (size_t i = 0; i < study->states; i++) {
-            (void)fprintf(to, " %.9g %.9g", p->reference[i], p->actual[i]);
-        }
-        for (size_t i = 0; i < axes; i++) {
-            (void)fprintf(to, " %.6g", p->output.tau[i]);
-        }
-        (void)fputs("\n", to);
-    }
-    (void)fputs("EOD\n", to);
+    return 2 + 2 * study->states + 3 * axis;
 }
 
 enum part { UPPER, LOWER };
@@ -268,8 +250,8 @@ static void write_both(FILE *to, const struct follow_study *study, size_t column
     gnuplot_side(to, column == 0 ? names->velocity : names->pose, SIDE);
     (void)fprintf(to,
                   "set ytics autofreq\nset key %s\n"
-                  "plot $run using 1:%zu with lines lc '%s' lw 4 title 'reference', "
-                  "$run using 1:%zu with lines lc '%s' lw 1.4 title 'simulated'\n"
+                  "plot $run every step using 1:%zu with lines lc '%s' lw 4 title 'reference', "
+                  "$run every step using 1:%zu with lines lc '%s' lw 1.4 title 'simulated'\n"
                   "set key off\n",
                   axis == 0 && column == 0 ? "on" : "off", at, REFERENCE, at + 1, SIMULATED);
 }
@@ -300,13 +282,14 @@ static void write_error(FILE *to, const struct follow_study *study, size_t axis)
     place_panel(to, study->file->model->axis_count, 0, axis, LOWER);
     write_scale(to, largest_of(study, axis, false));
     gnuplot_side(to, "error", SIDE);
-    (void)fprintf(to,
-                  "set label 1 'largest %.2g' at graph 0.995, graph 1.12 right front "
-                  "tc '#444444'\n"
-                  "plot 0 with lines lc '#bbbbbb' lw 1, "
-                  "$run using 1:($%zu-$%zu) with lines lc '%s' lw 1.2\nunset label 1\n"
-                  "set yrange [*:*]\n",
-                  largest_of(study, axis, false), at, at + 1, RESIDUAL);
+    (void)fprintf(
+        to,
+        "set label 1 'largest %.2g' at graph 0.995, graph 1.12 right front "
+        "tc '#444444'\n"
+        "plot 0 with lines lc '#bbbbbb' lw 1, "
+        "$run every step using 1:($%zu-$%zu) with lines lc '%s' lw 1.2\nunset label 1\n"
+        "set yrange [*:*]\n",
+        largest_of(study, axis, false), at, at + 1, RESIDUAL);
 }
 
 static void write_effort(FILE *to, const struct follow_study *study, size_t axis)
@@ -316,7 +299,7 @@ static void write_effort(FILE *to, const struct follow_study *study, size_t axis
     gnuplot_side(to, study->file->model->axes[axis].effort, SIDE);
     (void)fprintf(to,
                   "plot 0 with lines lc '#bbbbbb' lw 1, "
-                  "$run using 1:%zu with lines lc '%s' lw 1.2\nset yrange [*:*]\n",
+                  "$run every step using 1:%zu with lines lc '%s' lw 1.2\nset yrange [*:*]\n",
                   column_of_effort(study, axis), EFFORT);
 }
 
@@ -328,7 +311,8 @@ static void write_plot(FILE *to, const void *what)
     const int length = snprintf(title, sizeof title, "%s%s%s", study->file->name,
                                 study->file->purpose[0] ? ": " : "", study->file->purpose);
     gnuplot_start(to, 2 * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
-    write_data(to, study);
+    gnuplot_table(to, write_run_csv, study);
+    (void)fprintf(to, "step = %zu\n", study->point_count / POINTS + 1);
     gnuplot_panels(to, length <= TITLE_MAX ? title : study->file->name,
                    " font 'sans-serif,11'");
     (void)fprintf(to,

@@ -222,23 +222,6 @@ enum row { ROW_POSITION, ROW_ERROR, ROW_SPEED, ROW_COMMAND, ROW_COUNT };
 
 static const double ERROR_LEAST_RAD = 1e-4; /* lower end of the logarithmic panel */
 
-static void write_data(FILE *to, const struct joint_study *study)
-{
-    for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
-        if (!study->file->runs[k]) {
-            continue;
-        }
-        (void)fprintf(to, "$d%zu << EOD\n", k);
-        for (size_t i = 0; i < study->point_count; i++) {
-            const struct joint_trial_point *p = &study->points[k * study->point_room + i];
-            const double error = fabs(study->file->trial.set_point - p->q);
-            (void)fprintf(to, "%.6g %.9g %.6g %.6g %.6g\n", p->t_s, p->q,
-                          fmax(error, 0.1 * ERROR_LEAST_RAD), p->w, p->command);
-        }
-        (void)fputs("EOD\n", to);
-    }
-}
-
 /* The plot ends a little after the last controller has arrived. */
 static double end_of(const struct joint_study *study)
 {
@@ -256,6 +239,7 @@ static void write_row(FILE *to, const struct joint_study *study, enum row row)
 {
     static const char *const names[ROW_COUNT] = {"q_rad", "error_rad", "w_radps",
                                                  "command_radps"};
+    static const char *const columns[ROW_COUNT] = {"3", "(distance($3))", "4", "5"};
     static const char *const colors[POSITION_KIND_COUNT] = {[POSITION_P] = "#9bb4c8",
                                                             [POSITION_FSM] = "#3c7a57",
                                                             [POSITION_PROFILE] = "#c8501e",
@@ -263,7 +247,6 @@ static void write_row(FILE *to, const struct joint_study *study, enum row row)
                                                                 "#222222"};
     const double height = HEAD + FOOT + ROW_COUNT * ROW_HEIGHT;
     const double top = HEAD + (double)row * ROW_HEIGHT;
-    bool first = true;
     gnuplot_place(to, (double)LEFT / WIDTH, 1.0 - (double)RIGHT / WIDTH,
                   (top + 0.04 * ROW_HEIGHT) / height, (top + 0.90 * ROW_HEIGHT) / height);
     (void)fputs(row + 1 == ROW_COUNT ? "set format x '%g'\nset xlabel 'time, s'\n"
@@ -275,14 +258,15 @@ static void write_row(FILE *to, const struct joint_study *study, enum row row)
     }
     gnuplot_side(to, names[row], 0.08);
     (void)fprintf(to, "set key %s\nplot", row == ROW_POSITION ? "on" : "off");
-    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+    for (size_t k = 0, begin = 0; k < POSITION_KIND_COUNT; k++) {
         if (study->file->runs[k]) {
-            (void)fprintf(to, "%s $d%d using 1:%d with %s lc '%s' lw %s title '%s'",
-                          first ? "" : ",", k, (int)row + 2,
-                          row == ROW_COMMAND ? "steps" : "lines", colors[k],
-                          k == POSITION_TIME_OPTIMAL ? "1 dt 2" : "1.8",
-                          position_kind_name((enum position_kind)k));
-            first = false;
+            (void)fprintf(
+                to, "%s $run every ::%zu::%zu using 1:%s with %s lc '%s' lw %s title '%s'",
+                begin > 0 ? "," : "", begin, begin + study->point_count - 1, columns[row],
+                row == ROW_COMMAND ? "steps" : "lines", colors[k],
+                k == POSITION_TIME_OPTIMAL ? "1 dt 2" : "1.8",
+                position_kind_name((enum position_kind)k));
+            begin += study->point_count;
         }
     }
     (void)fputs("\nunset logscale y\nset yrange [*:*]\n"
@@ -297,7 +281,10 @@ static void write_plot(FILE *to, const void *what)
     (void)snprintf(title, sizeof title, "%s: %g rad, lag %g s", study->file->name,
                    study->file->trial.set_point, study->file->lag_s[0]);
     gnuplot_start(to, WIDTH, HEAD + FOOT + ROW_COUNT * ROW_HEIGHT);
-    write_data(to, study);
+    gnuplot_table(to, write_run_csv, study);
+    (void)fprintf(to, "distance(q) = abs(%.9g - q) > %g ? abs(%.9g - q) : %g\n",
+                  study->file->trial.set_point, 0.1 * ERROR_LEAST_RAD,
+                  study->file->trial.set_point, 0.1 * ERROR_LEAST_RAD);
     gnuplot_panels(to, title, " font 'sans-serif,11'");
     (void)fprintf(to,
                   "set xrange [0:%.6g]\n"
