@@ -8,6 +8,7 @@
 
 #include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
+#include "base/text/names.h"
 #include "base/text/utf8.h"
 
 /* Bytes of a field that an error shows. */
@@ -92,11 +93,8 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
         return csv->twice[found] ? refuse_twice(csv, (size_t)found, err) : STATUS_OK;
     }
     char list[160] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < csv->names.count && used < sizeof list; i++) {
-        const int wrote =
-            snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", csv_name(csv, i));
-        used += wrote > 0 ? (size_t)wrote : 0;
+    for (size_t i = 0; i < csv->names.count; i++) {
+        names_append(list, sizeof list, csv_name(csv, i));
     }
     const char *colon = strrchr(name, ':');
     return refuse_csv(csv, err, FAULT_MISSING_COLUMN, 0,

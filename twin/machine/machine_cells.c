@@ -7,30 +7,17 @@
 
 /* ---- expressions ---- */
 
-static enum expression_type find_type(const struct expression_pool *pool, uint16_t node)
+static bool is_truth(const struct expression_pool *pool, uint16_t node)
 {
     const struct expression_node *n = &pool->nodes[node];
-    switch (n->kind) {
-    case EXPRESSION_NAME:
-        return pool->names[n->name].type;
-    case EXPRESSION_IF:
-        return find_type(pool, n->arguments[1]);
-    case EXPRESSION_VALUE:
-    case EXPRESSION_NOT:
-    case EXPRESSION_OR:
-    case EXPRESSION_AND:
-    case EXPRESSION_EQUAL:
-    case EXPRESSION_UNEQUAL:
-    case EXPRESSION_LESS:
-    case EXPRESSION_LESS_EQUAL:
-    case EXPRESSION_GREATER:
-    case EXPRESSION_GREATER_EQUAL:
-    case EXPRESSION_AFTER:
-    case EXPRESSION_DEFINED:
-        return EXPRESSION_TRUTH;
-    default:
-        return EXPRESSION_NUMBER;
+    if (n->kind == EXPRESSION_NAME) {
+        return pool->names[n->name].type == EXPRESSION_TRUTH;
     }
+    return n->kind == EXPRESSION_IF
+               ? is_truth(pool, n->arguments[1])
+               : n->kind == EXPRESSION_VALUE || n->kind == EXPRESSION_AFTER ||
+                     n->kind == EXPRESSION_DEFINED ||
+                     (n->kind >= EXPRESSION_NOT && n->kind <= EXPRESSION_GREATER_EQUAL);
 }
 
 static bool is_true(double x)
@@ -315,7 +302,7 @@ static struct cell_atom make_truth(struct cells *c, uint16_t node)
 static bool compares_truths(const struct cells *c, const struct expression_node *n)
 {
     return (n->kind == EXPRESSION_EQUAL || n->kind == EXPRESSION_UNEQUAL) &&
-           find_type(c->pool, n->arguments[0]) == EXPRESSION_TRUTH;
+           is_truth(c->pool, n->arguments[0]);
 }
 
 static bool joins_truths(const struct cells *c, const struct expression_node *n)

@@ -1,8 +1,9 @@
 #include "twin/machine/machine_checks.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text/names.h"
 #include "twin/machine/machine_checks_parts.h"
 
 /* ---- reachable states, and states with an exit ---- */
@@ -402,13 +403,17 @@ static void check_values(struct checks *c)
 
 /* ---- states that are pushed but never popped; similar names; circles ---- */
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static void check_pops(struct checks *c)
 {
     const struct efsm_table *table = &c->machine->table;
     const char *names[EFSM_STATES_MAX];
     size_t count = 0;
     char text[MACHINE_DIAGNOSTIC_MAX] = "";
-    size_t used = 0;
     for (size_t s = 0; s < table->state_count; s++) {
         bool pushed = false;
         for (size_t i = 0; i < table->arc_count; i++) {
@@ -423,16 +428,9 @@ static void check_pops(struct checks *c)
             names[count++] = checks_state(c, (uint8_t)s);
         }
     }
-    for (size_t i = 1; i < count; i++) {
-        for (size_t k = i; k > 0 && strcmp(names[k - 1], names[k]) > 0; k--) {
-            const char *name = names[k];
-            names[k] = names[k - 1];
-            names[k - 1] = name;
-        }
-    }
-    for (size_t i = 0; i < count && used < sizeof text; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : ", ",
-                                 names[i]);
+    qsort(names, count, sizeof names[0], compare_names);
+    for (size_t i = 0; i < count; i++) {
+        names_append(text, sizeof text, names[i]);
     }
     if (count > 0) {
         machine_diagnostics_add(checks_list(c), "W-NEVER-POPPED", (struct machine_place){0},
