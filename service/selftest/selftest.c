@@ -176,6 +176,16 @@ static const struct json_member parameter_members[] = {
     PARAMETER(sd),      PARAMETER(se),          PARAMETER(scatter_ratio_max),
     PARAMETER(covered), PARAMETER(covered_min), PARAMETER(well)};
 
+static void write_verdicts(struct json_writer *w, const size_t *verdicts)
+{
+    json_write_object(w, "verdicts");
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
+                       (int64_t)verdicts[verdict]);
+    }
+    json_write_close(w);
+}
+
 static void write_result(struct json_writer *w, const struct model_row *row,
                          const struct selftest_result *result)
 {
@@ -183,44 +193,13 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     JSON_OPEN(w, NULL, JSON("model", row->name), JSON("runs", result->runs),
               JSON("duration_s", (double)c->samples * c->dt_s), JSON("rate_hz", 1.0 / c->dt_s),
               JSON("loss_ratio", c->loss_ratio), JSON("well", result->well));
-    json_write_object(w, "verdicts");
-    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
-        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
-                       (int64_t)result->verdicts[verdict]);
-    }
-    json_write_close(w);
+    write_verdicts(w, result->verdicts);
     json_write_array(w, "parameters");
     for (size_t i = 0; i < result->count; i++) {
         JSON_WRITE_OBJECT(w, NULL, JSON_FIELDS(parameter_members, &result->parameter[i]));
     }
     json_write_close(w);
     json_write_close(w);
-}
-
-/* Does all runs of one case; false with a message when they fail. */
-static bool run_case(const struct model_row *row, const struct selftest_options *options,
-                     struct selftest_result *result)
-{
-    struct progress progress;
-    struct err err = {0};
-    selftest_start(row, result);
-    progress_start(&progress, row->name);
-    for (int run = 0; run < options->runs; run++) {
-        enum status st = selftest_run(row, (uint64_t)options->seed, result, &err);
-        if (st == STATUS_OK && stop_signal_raised()) {
-            st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
-                         "cancelled after %d of %d runs", run + 1, options->runs);
-        }
-        if (st != STATUS_OK) {
-            progress_end(&progress);
-            csv_file_complain(&err);
-            return false;
-        }
-        progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
-    }
-    progress_end(&progress);
-    selftest_judge(result);
-    return true;
 }
 
 /* Cases of models or scenarios, one after another; well: no deviation beyond chance. */
@@ -236,39 +215,27 @@ static bool is_asked(const char *asked, const char *name)
     return !asked || strcmp(asked, name) == 0;
 }
 
-static void run_models(struct cases *cases)
-{
-    for (size_t i = 0; model_row_at(i) && !cases->failed; i++) {
-        const struct model_row *row = model_row_at(i);
-        struct selftest_result result;
-        if (row->data != MODEL_OF_MOTION || !is_asked(cases->options->model, row->name)) {
-            continue;
-        }
-        cases->count++;
-        cases->failed = !run_case(row, cases->options, &result);
-        if (cases->failed) {
-            return;
-        }
-        cases->well = cases->well && result.well;
-        if (cases->options->json) {
-            write_result(cases->w, row, &result);
-        } else {
-            print_result(row, &result);
-        }
-    }
-}
+/* One more run of a model or of a scenario. */
+struct runner {
+    const struct model_row *row; /* NULL: the scenario */
+    const struct selftest_scenario *scenario;
+    struct selftest_result result;
+    struct selftest_scenario_result scenario_result;
+};
 
-static bool run_scenario(const struct selftest_scenario *scenario,
-                         const struct selftest_options *options,
-                         struct selftest_scenario_result *result)
+/* Does all runs of one case; false with a message when they fail. */
+static bool run_case(struct cases *cases, struct runner *r)
 {
+    const struct selftest_options *options = cases->options;
     struct progress progress;
     struct err err = {0};
     enum status st = STATUS_OK;
-    memset(result, 0, sizeof *result);
-    progress_start(&progress, scenario->name);
+    cases->count++;
+    progress_start(&progress, r->row ? r->row->name : r->scenario->name);
     for (int run = 0; run < options->runs && st == STATUS_OK; run++) {
-        st = selftest_scenario_run(scenario, (uint64_t)options->seed, result, &err);
+        st = r->row ? selftest_run(r->row, (uint64_t)options->seed, &r->result, &err)
+                    : selftest_scenario_run(r->scenario, (uint64_t)options->seed,
+                                            &r->scenario_result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
             st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
                          "cancelled after %d of %d runs", run + 1, options->runs);
@@ -276,12 +243,32 @@ static bool run_scenario(const struct selftest_scenario *scenario,
         progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
     }
     progress_end(&progress);
-    if (st != STATUS_OK) {
+    cases->failed = st != STATUS_OK;
+    if (cases->failed) {
         csv_file_complain(&err);
-        return false;
     }
-    selftest_scenario_judge(scenario, result);
-    return true;
+    return !cases->failed;
+}
+
+static void run_models(struct cases *cases)
+{
+    for (size_t i = 0; model_row_at(i) && !cases->failed; i++) {
+        struct runner r = {.row = model_row_at(i)};
+        if (r.row->data != MODEL_OF_MOTION || !is_asked(cases->options->model, r.row->name)) {
+            continue;
+        }
+        selftest_start(r.row, &r.result);
+        if (!run_case(cases, &r)) {
+            return;
+        }
+        selftest_judge(&r.result);
+        cases->well = cases->well && r.result.well;
+        if (cases->options->json) {
+            write_result(cases->w, r.row, &r.result);
+        } else {
+            print_result(r.row, &r.result);
+        }
+    }
 }
 
 static void print_scenario(const struct selftest_scenario *scenario,
@@ -319,12 +306,7 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
     JSON_OPEN(w, NULL, JSON("scenario", scenario->name), JSON("model", row->name),
               JSON("claim", selftest_claim_name(scenario->claim)),
               JSON("words", scenario->words), JSON("runs", result->runs));
-    json_write_object(w, "verdicts");
-    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
-        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
-                       (int64_t)result->verdicts[verdict]);
-    }
-    json_write_close(w);
+    write_verdicts(w, result->verdicts);
     JSON_WRITE(w, JSON("refused", result->refused), JSON("wrong", result->wrong),
                JSON("wrong_most", result->wrong_most),
                JSON("code", scenario->code ? scenario->code : ""),
@@ -344,7 +326,7 @@ static void run_scenarios(struct cases *cases, const char *asked)
     bool headed = options->json;
     for (size_t i = 0; i < selftest_scenario_count && !cases->failed; i++) {
         const struct selftest_scenario *scenario = &selftest_scenarios[i];
-        struct selftest_scenario_result result;
+        struct runner r = {.scenario = scenario};
         if (!is_asked(options->model, scenario->model) || !is_asked(asked, scenario->name)) {
             continue;
         }
@@ -354,16 +336,15 @@ static void run_scenarios(struct cases *cases, const char *asked)
                          "held", "named");
             headed = true;
         }
-        cases->count++;
-        cases->failed = !run_scenario(scenario, options, &result);
-        if (cases->failed) {
+        if (!run_case(cases, &r)) {
             return;
         }
-        cases->well = cases->well && result.well;
+        selftest_scenario_judge(scenario, &r.scenario_result);
+        cases->well = cases->well && r.scenario_result.well;
         if (options->json) {
-            write_scenario(cases->w, scenario, &result);
+            write_scenario(cases->w, scenario, &r.scenario_result);
         } else {
-            print_scenario(scenario, &result);
+            print_scenario(scenario, &r.scenario_result);
         }
     }
 }
