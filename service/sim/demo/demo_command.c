@@ -16,7 +16,6 @@
 #include "service/tool/stop_signal.h"
 
 enum {
-    START_MS = 15000,
     CLOSE_MS = 15000, /* wait for open commands: a reply, or their timeout of 10 s */
     POLL_US = 20 * 1000
 };
@@ -112,14 +111,7 @@ static bool watch_broker(struct demo *d)
         {"tandem/v1/+/calibration", 1}, {"tandem/v1/+/change", 1},
         {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1},
         {"tandem/v1/+/fidelity", 0}};
-    const struct mqtt_client_options options = {.port = d->stage.port,
-                                                .client_id = "demo",
-                                                .prefix = "tandem/v1",
-                                                .topics = topics,
-                                                .topic_count = COUNT(topics)};
-    return session_open(&d->session, options) &&
-           (mqtt_client_wait_subscribed(d->session.client, START_MS) ||
-            demo_stage_complain("the broker", "does not let the demo listen"));
+    return demo_stage_listen(&d->stage, topics, COUNT(topics), &d->session);
 }
 
 static bool start_driver(struct demo *d)

@@ -248,6 +248,19 @@ bool demo_stage_wait(struct demo_stage *stage, const char *what,
     return true;
 }
 
+bool demo_stage_listen(const struct demo_stage *stage, const struct mqtt_client_topic *topics,
+                       size_t count, struct session *session)
+{
+    const struct mqtt_client_options options = {.port = stage->port,
+                                                .client_id = "demo",
+                                                .prefix = "tandem/v1",
+                                                .topics = topics,
+                                                .topic_count = count};
+    return session_open(session, options) &&
+           (mqtt_client_wait_subscribed(session->client, START_MS) ||
+            demo_stage_complain("the broker", "does not let the demo listen"));
+}
+
 bool demo_stage_serve(struct demo_stage *stage)
 {
     char broker[PATH_MAX];

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/errors/status.h"
+#include "service/mqtt/session.h"
 #include "service/tool/child.h"
 
 enum { DEMO_CHILDREN_MAX = 24, DEMO_TOKEN_BYTES = 16 };
@@ -53,6 +54,10 @@ bool demo_stage_runs(struct demo_stage *stage);
 /* Wait for is_there(context) for a while; false also after a signal. */
 bool demo_stage_wait(struct demo_stage *stage, const char *what,
                      bool (*is_there)(void *context), void *context);
+
+/* Connect to the broker and subscribe; false with a message. */
+bool demo_stage_listen(const struct demo_stage *stage, const struct mqtt_client_topic *topics,
+                       size_t count, struct session *session);
 
 /* Send a request to the daemon with the token; true for an answer 2xx. target: "PUT
  * /api/v1/…". */

@@ -213,23 +213,11 @@ static bool robots_are_online(void *context)
     return o->count >= o->wanted;
 }
 
-static bool listen_robots(const struct demo_stage *stage, struct session *session)
-{
-    static const struct mqtt_client_topic topics[] = {{"tandem/v1/+/+/connection", 1}};
-    const struct mqtt_client_options options = {.port = stage->port,
-                                                .client_id = "demo",
-                                                .prefix = "tandem/v1",
-                                                .topics = topics,
-                                                .topic_count = COUNT(topics)};
-    return session_open(session, options) &&
-           (mqtt_client_wait_subscribed(session->client, LISTEN_MS) ||
-            demo_stage_complain("the broker", "does not let the demo listen"));
-}
-
 static bool start_robots(struct demo_stage *stage, const struct team_params *p, unsigned pace)
 {
+    static const struct mqtt_client_topic topics[] = {{"tandem/v1/+/+/connection", 1}};
     struct online *online = calloc(1, sizeof *online);
-    bool started = online && listen_robots(stage, &online->session);
+    bool started = online && demo_stage_listen(stage, topics, COUNT(topics), &online->session);
     for (size_t i = 0; started && i < p->robot_count; i++) {
         if (p->robots[i].pair[0]) {
             started = start_robot(stage, p, (uint16_t)i, pace);
