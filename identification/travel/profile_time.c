@@ -7,8 +7,8 @@
 #include <gsl/gsl_cblas.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
-#include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
 
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_law.h"
@@ -16,12 +16,12 @@
 #include "identification/travel/travel_thresholds.def"
 
 /* Fit of one class (docs/model/arm_pair.md, section 3). The lap time is nonlinear in speed
- * and acceleration, so that a search needs a start: a linear fit with a common time factor,
- * and accelerations a factor exp(1.2) lower and higher. The weights are Tukey's biweight of
- * the residuals, which rejects late replies. Levenberg-Marquardt (GSL) and weights alternate
- * until nothing moves. The ratios are searched by their logarithms and are therefore
- * positive. Errors come from the linearised law at the end, with the variance of an
- * M-estimate. It assumes one law for all moves of a class; profile_judge.c tests that. */
+ * and acceleration. With k = sv^2 / sa it is linear in t0 and 1 / sv: lap = t0 + h(k) / sv.
+ * So the fit is a search over k alone, and the squares are known for every k: few moves may
+ * allow laws far apart. The weights are Tukey's biweight of the residuals, which rejects late
+ * replies; law and weights alternate until nothing moves. Errors come from the linearised law
+ * at the end, with the variance of an M-estimate. It assumes one law for all moves of a class;
+ * profile_judge.c tests that. */
 
 /* No robot link is timed better than this, s. */
 static const double FLOOR_S = 1e-4;
@@ -29,7 +29,7 @@ static const double TUKEY_C = 4.685;
 static const double HUBER_C = 1.345;
 static const double MAD_TO_SD = 1.4826;
 /* Weights and law alternate until no unknown moves by more than STEP_ENOUGH. */
-enum { ROUNDS = 20, STEPS = 30 };
+enum { ROUNDS = 20, STEPS = 45 };
 static const double STEP_ENOUGH = 1e-7;
 /* Laws that are tried, and how far the first and the last lie beyond the moves. */
 enum { KINKS = 40 };
@@ -43,26 +43,6 @@ struct room {
     double *y, *residual, *weight; /* [n] */
     double *sorted;                /* [n] scratch */
 };
-
-static int set_residuals(const gsl_vector *q, void *context, gsl_vector *f)
-{
-    const struct room *room = context;
-    double row[PROFILE_TERMS];
-    for (size_t i = 0; i < room->n; i++) {
-        gsl_vector_set(f, i,
-                       profile_lap_s(q->data, &room->moves[i], row) - room->moves[i].lap_s);
-    }
-    return GSL_SUCCESS;
-}
-
-static int set_slopes(const gsl_vector *q, void *context, gsl_matrix *slopes)
-{
-    const struct room *room = context;
-    for (size_t i = 0; i < room->n; i++) {
-        (void)profile_lap_s(q->data, &room->moves[i], slopes->data + i * slopes->tda);
-    }
-    return GSL_SUCCESS;
-}
 
 /* Computes the residual of each move; returns their robust scale. As many residuals as there
  * are unknowns are small whatever the noise is, so the median leaves them out. */
@@ -89,58 +69,6 @@ static void set_weights(struct room *room, enum travel_method method, double sca
     }
 }
 
-/* Levenberg-Marquardt with constant weights. */
-static enum status search_law(struct room *room, double q[PROFILE_TERMS])
-{
-    const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf problem = {
-        .f = set_residuals, .df = set_slopes, .n = room->n, .p = PROFILE_TERMS, .params = room};
-    gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(
-        gsl_multifit_nlinear_trust, &settings, room->n, PROFILE_TERMS);
-    if (!work) {
-        return STATUS_E_NOMEM;
-    }
-    const gsl_vector_const_view start = gsl_vector_const_view_array(q, PROFILE_TERMS);
-    const gsl_vector_const_view weight = gsl_vector_const_view_array(room->weight, room->n);
-    int info = 0;
-    /* A stop without convergence is no error: the position is judged by its residuals. */
-    if (gsl_multifit_nlinear_winit(&start.vector, &weight.vector, &problem, work) ==
-        GSL_SUCCESS) {
-        (void)gsl_multifit_nlinear_driver(STEPS, STEP_ENOUGH, 0.0, 0.0, NULL, NULL, &info,
-                                          work);
-    }
-    const gsl_vector *found = gsl_multifit_nlinear_position(work);
-    bool is_finite = true;
-    for (size_t j = 0; j < PROFILE_TERMS; j++) {
-        is_finite = is_finite && fabs(gsl_vector_get(found, j)) < 50.0 + 1e9 * (j == 0);
-    }
-    for (size_t j = 0; j < PROFILE_TERMS && is_finite; j++) {
-        q[j] = gsl_vector_get(found, j);
-    }
-    gsl_multifit_nlinear_free(work);
-    return is_finite ? STATUS_OK : STATUS_E_MATH;
-}
-
-/* Alternates weights from the residuals and the law with these weights. */
-static enum status refine_law(struct room *room, enum travel_method method,
-                              double q[PROFILE_TERMS])
-{
-    enum status st = STATUS_OK;
-    double moved = HUGE_VAL;
-    for (int round = 0; round < ROUNDS && st == STATUS_OK && moved > STEP_ENOUGH; round++) {
-        double before[PROFILE_TERMS];
-        memcpy(before, q, sizeof before);
-        set_weights(room, method, measure_residuals(room, q));
-        st = search_law(room, q);
-        moved = 0.0;
-        for (size_t j = 0; j < PROFILE_TERMS; j++) {
-            moved = fmax(moved, fabs(q[j] - before[j]));
-        }
-        moved = method == TRAVEL_OLS ? 0.0 : moved;
-    }
-    return st;
-}
-
 /* Computes the residual of each move; returns their root mean square by degrees of freedom. */
 static double measure_plain(struct room *room, const double q[PROFILE_TERMS])
 {
@@ -151,17 +79,17 @@ static double measure_plain(struct room *room, const double q[PROFILE_TERMS])
 
 /* ---- all accelerations ---- */
 
-/* With k = sv^2 / sa the law is linear in t0 and 1 / sv: lap = t0 + h(k) / sv. So the squares
- * are known for every k, whatever the search found: few moves may allow laws far apart. */
 struct kink {
-    double k, t0_s, slope; /* slope = 1 / sv */
-    double squares;
+    double k, t0_s, slope;    /* slope = 1 / sv */
+    double squares;           /* infinite: no speed above zero fits */
+    double fall;              /* > 0: a larger k has smaller squares */
     double var_t0, var_slope; /* over the variance of a lap */
 };
 
 /* Fits t0 and sv at this k, with the present weights. */
-static bool fit_kink(struct room *room, double k, struct kink *out)
+static struct kink fit_kink(struct room *room, double k)
 {
+    struct kink out = {.k = k};
     double covariance = 0.0;
     for (size_t i = 0; i < room->n; i++) {
         const struct profile_move *move = &room->moves[i];
@@ -170,11 +98,20 @@ static bool fit_kink(struct room *room, double k, struct kink *out)
         room->x[i] = k * v * v < a ? 1.0 / v + k * v / a : 2.0 * sqrt(k / a);
         room->y[i] = move->lap_s;
     }
-    out->k = k;
-    return gsl_fit_wlinear(room->x, 1, room->weight, 1, room->y, 1, room->n, &out->t0_s,
-                           &out->slope, &out->var_t0, &covariance, &out->var_slope,
-                           &out->squares) == GSL_SUCCESS &&
-           out->slope > 0.0 && isfinite(out->var_slope);
+    if (gsl_fit_wlinear(room->x, 1, room->weight, 1, room->y, 1, room->n, &out.t0_s, &out.slope,
+                        &out.var_t0, &covariance, &out.var_slope,
+                        &out.squares) != GSL_SUCCESS ||
+        !(out.slope > 0.0 && isfinite(out.var_slope))) {
+        out.squares = HUGE_VAL;
+    }
+    for (size_t i = 0; i < room->n; i++) {
+        const struct profile_move *move = &room->moves[i];
+        const double v = move->speed;
+        const double a = move->acceleration;
+        out.fall += room->weight[i] * (room->y[i] - out.t0_s - out.slope * room->x[i]) *
+                    (k * v * v < a ? v / a : 1.0 / sqrt(k * a));
+    }
+    return out;
 }
 
 /* The i-th k: at the first all moves reach full speed, at the last none does. */
@@ -192,78 +129,107 @@ static double choose_kink(const struct room *room, size_t i)
                             : least * pow(most / least, (double)(i - 1) / (KINKS - 3));
 }
 
-/* Replaces q by the law of least squares among them; false: there is none. */
-static bool find_kink(struct room *room, double q[PROFILE_TERMS])
+/* Is a law closer to the moves than another one, by more than rounding? Otherwise it may have
+ * an acceleration that no move shows. */
+static bool is_closer(const struct room *room, const struct kink *kink, const struct kink *than)
 {
-    struct kink best = {.squares = HUGE_VAL};
-    struct kink kink;
-    set_weights(room, TRAVEL_OLS, 1.0);
-    for (size_t i = 0; i < KINKS; i++) {
-        if (fit_kink(room, choose_kink(room, i), &kink) && kink.squares < best.squares) {
-            best = kink;
+    const double rounding = 1e-12 * (than->squares + (double)room->n * FLOOR_S * FLOOR_S);
+    return kink->squares < than->squares - rounding || !(than->squares < HUGE_VAL);
+}
+
+/* Finds the law of least squares near a k: bisects the slope of the squares. */
+static struct kink narrow_kink(struct room *room, double k, double reach)
+{
+    double lo = log(k) - reach;
+    double hi = log(k) + reach;
+    for (int step = 0; step < STEPS; step++) {
+        const double middle = 0.5 * (lo + hi);
+        if (fit_kink(room, exp(middle)).fall > 0.0) {
+            lo = middle;
+        } else {
+            hi = middle;
         }
     }
-    if (isfinite(best.squares)) {
+    return fit_kink(room, exp(0.5 * (lo + hi)));
+}
+
+/* Replaces q by the law of least squares with the present weights, if there is one. */
+static void fit_law(struct room *room, double q[PROFILE_TERMS])
+{
+    const double inner = log(choose_kink(room, 2) / choose_kink(room, 1));
+    struct kink best = fit_kink(room, 1.0);
+    double reach = inner;
+    for (size_t i = 0; i < KINKS; i++) {
+        const struct kink kink = fit_kink(room, choose_kink(room, i));
+        if (is_closer(room, &kink, &best)) {
+            best = kink;
+            reach = i > 1 && i < KINKS - 2 ? inner : log(BEYOND);
+        }
+    }
+    const struct kink near = narrow_kink(room, best.k, reach);
+    best = is_closer(room, &near, &best) ? near : best;
+    if (best.squares < HUGE_VAL) {
         q[PROFILE_T0] = best.t0_s;
         q[PROFILE_SPEED] = -log(best.slope);
         q[PROFILE_ACCELERATION] = 2.0 * q[PROFILE_SPEED] - log(best.k);
     }
-    return isfinite(best.squares);
 }
 
-/* Refines a start, and keeps the result if the moves, or most of them, are closer to it. */
-static enum status try_start(struct room *room, enum travel_method method,
-                             double q[PROFILE_TERMS], double best[PROFILE_TERMS], double *scale)
+/* Alternates weights from the residuals and the law with these weights. */
+static void refine_law(struct room *room, enum travel_method method, double q[PROFILE_TERMS])
 {
-    const enum status st = refine_law(room, method, q);
-    const double here = st != STATUS_OK        ? HUGE_VAL
-                        : method == TRAVEL_OLS ? measure_plain(room, q)
-                                               : measure_residuals(room, q);
-    /* A law that is only as good, with an acceleration that no move shows, is not better. */
-    if (here < 0.999 * *scale) {
-        *scale = here;
-        memcpy(best, q, PROFILE_TERMS * sizeof *q);
+    double moved = HUGE_VAL;
+    for (int round = 0; round < ROUNDS && moved > STEP_ENOUGH; round++) {
+        double before[PROFILE_TERMS];
+        memcpy(before, q, sizeof before);
+        set_weights(room, method, measure_residuals(room, q));
+        fit_law(room, q);
+        moved = 0.0;
+        for (size_t j = 0; j < PROFILE_TERMS && method != TRAVEL_OLS; j++) {
+            moved = fmax(moved, fabs(q[j] - before[j]));
+        }
     }
-    return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
-/* Starts: the linear robust fit lap = t0 + c T, of a robot whose speeds are c times and
- * accelerations c^2 times lower; then with other accelerations. */
-static enum status start_law(struct room *room, enum travel_method method,
-                             double best[PROFILE_TERMS])
+/* Sets the linear robust fit lap = t0 + c T, of a robot whose speeds are c times and
+ * accelerations c^2 times lower. */
+static enum status fit_linear(struct room *room, double q[PROFILE_TERMS])
 {
-    static const double accelerations[] = {0.0, -1.2, 1.2};
     const struct robust_ls_problem linear = {
         .x = room->x, .y = room->y, .n = room->n, .p = 2, .floor = FLOOR_S};
     struct robust_ls_fit fit;
     double mean_s = 0.0;
-    double mean_speed_s = 0.0; /* mean of v / a, the time that an acceleration costs */
     for (size_t i = 0; i < room->n; i++) {
         const struct profile_move *move = &room->moves[i];
         room->x[2 * i] = 1.0;
         room->x[2 * i + 1] = profile_duration_s(move->speed, move->acceleration);
         room->y[i] = move->lap_s;
         mean_s += (move->lap_s - room->x[2 * i + 1]) / (double)room->n;
-        mean_speed_s += fmin(move->speed / move->acceleration, 1.0 / sqrt(move->acceleration)) /
-                        (double)room->n;
     }
-    enum status st = robust_ls_run(&linear, ROBUST_LS_TUKEY, NULL, NULL, &fit);
-    const double slope[2] = {0.0, 1.0};
-    const bool known = st == STATUS_OK && robust_ls_estimable(&fit, slope) && fit.beta[1] > 0.0;
-    const double c = known ? fit.beta[1] : 1.0;
-    const double t0_s = known ? fit.beta[0] : mean_s;
-    double scale = HUGE_VAL;
-    best[PROFILE_T0] = t0_s;
-    best[PROFILE_SPEED] = -log(c);
-    best[PROFILE_ACCELERATION] = -2.0 * log(c);
-    for (size_t s = 0; s < COUNT(accelerations) && st == STATUS_OK; s++) {
-        double q[PROFILE_TERMS] = {t0_s, -log(c), -2.0 * log(c) + accelerations[s]};
-        q[PROFILE_T0] += c * mean_speed_s * (1.0 - exp(-accelerations[s]));
-        st = try_start(room, method, q, best, &scale);
-    }
+    const enum status st = robust_ls_run(&linear, ROBUST_LS_TUKEY, NULL, NULL, &fit);
+    const bool known = st == STATUS_OK && travel_knows_term(&fit, 1) && fit.beta[1] > 0.0;
+    q[PROFILE_T0] = known ? fit.beta[0] : mean_s;
+    q[PROFILE_SPEED] = known ? -log(fit.beta[1]) : 0.0;
+    q[PROFILE_ACCELERATION] = 2.0 * q[PROFILE_SPEED];
+    return st;
+}
+
+/* Fits by plain least squares; a robust law starts there and at the linear robust fit. Most
+ * moves are closer to the better one. */
+static enum status search_law(struct room *room, enum travel_method method,
+                              double best[PROFILE_TERMS])
+{
     double q[PROFILE_TERMS];
-    if (st == STATUS_OK && method == TRAVEL_OLS && find_kink(room, q)) {
-        st = try_start(room, method, q, best, &scale);
+    const enum status st = fit_linear(room, q);
+    memcpy(best, q, sizeof q);
+    refine_law(room, TRAVEL_OLS, best);
+    if (method != TRAVEL_OLS) {
+        refine_law(room, method, best);
+        refine_law(room, method, q);
+        const double scale = measure_residuals(room, best);
+        if (measure_residuals(room, q) < 0.999 * scale) {
+            memcpy(best, q, sizeof q);
+        }
     }
     return st;
 }
@@ -355,12 +321,12 @@ static enum status fit_class(struct room *room, enum travel_method method,
 {
     enum travel_method by = method == TRAVEL_AUTO ? TRAVEL_OLS : method;
     double robust[PROFILE_TERMS];
-    enum status st = start_law(room, by == TRAVEL_OLS ? by : TRAVEL_TUKEY, law->q);
-    if (st == STATUS_OK && by == TRAVEL_HUBER) {
-        st = refine_law(room, by, law->q);
+    enum status st = search_law(room, by == TRAVEL_OLS ? by : TRAVEL_TUKEY, law->q);
+    if (by == TRAVEL_HUBER) {
+        refine_law(room, by, law->q);
     }
     if (st == STATUS_OK && method == TRAVEL_AUTO && room->n >= PROFILE_TERMS + ROBUST_DOF_MIN) {
-        st = start_law(room, TRAVEL_TUKEY, robust);
+        st = search_law(room, TRAVEL_TUKEY, robust);
         if (st == STATUS_OK && is_robust_better(room, law->q, robust)) {
             by = TRAVEL_TUKEY;
             memcpy(law->q, robust, sizeof robust);
@@ -408,7 +374,6 @@ static void add_kink(const struct kink *kink, double limit, size_t i, struct ran
 static struct range find_range(struct room *room, const struct profile_law *law)
 {
     struct range range;
-    struct kink kink;
     double squares = 0.0;
     const double reach = estimate_reach((double)law->freedom);
     (void)measure_residuals(room, law->q);
@@ -421,9 +386,8 @@ static struct range find_range(struct room *room, const struct profile_law *law)
     }
     const double limit = squares * (1.0 + reach * reach / (double)law->freedom);
     for (size_t i = 0; i < KINKS; i++) {
-        if (fit_kink(room, choose_kink(room, i), &kink)) {
-            add_kink(&kink, limit, i, &range);
-        }
+        const struct kink kink = fit_kink(room, choose_kink(room, i));
+        add_kink(&kink, limit, i, &range);
     }
     return range;
 }
