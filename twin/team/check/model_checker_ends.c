@@ -36,7 +36,7 @@ static uint64_t list_blockers(const struct model_checker *x, uint16_t robot, uin
     }
     const struct team_work w = team_at_work(x->team);
     team_set_clear(&blockers);
-    team_find_owners(&w, robot, &blockers);
+    team_blockers(&w, robot, true, &blockers);
     return team_set_uses(&blockers, 0) ? blockers.word[0] : 0;
 }
 

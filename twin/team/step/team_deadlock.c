@@ -17,39 +17,10 @@ struct knot {
     struct team_set blocked;
 };
 
-void team_find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
-{
-    const struct team_request *q = &w->members[robot].request;
-    for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
-        const unsigned k = (unsigned)__builtin_ctz(bits);
-        const struct team_place *x = &w->places[q->wants[k]];
-        const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
-        const uint16_t own = (uint16_t)(robot * TEAM_WANT_MAX + k);
-        uint32_t occupied = x->held;
-        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
-            occupied += !team_is_passed(w, c / TEAM_WANT_MAX);
-        }
-        if (occupied < capacity) {
-            continue;
-        }
-        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
-            if (!team_is_passed(w, c / TEAM_WANT_MAX)) {
-                team_set_add(robots, c / TEAM_WANT_MAX);
-            }
-        }
-        for (uint32_t h = x->first_hold; h < x->first_hold + capacity; h++) {
-            if (w->holds[h].robot != TEAM_NONE) {
-                team_set_add(robots, w->holds[h].robot);
-            }
-        }
-    }
-    team_set_remove(robots, robot);
-}
-
 static void find_behind(const struct team_work *w, uint16_t robot, struct team_set *robots)
 {
     if (team_set_has(&w->team->waiting, robot)) {
-        team_find_owners(w, robot, robots);
+        team_blockers(w, robot, true, robots);
     } else if (team_set_has(&w->team->meeting, robot)) {
         team_coming(w, robot, robots);
     }
@@ -182,7 +153,7 @@ static void emit_blocked(const struct team_work *w, uint16_t robot)
         e.meeting = team_step_of(w, robot)->meeting;
         e.count = team_step_of(w, robot)->robots - meeting_of(w, robot)->count;
     } else {
-        team_blockers(w, robot, &behind);
+        team_blockers(w, robot, false, &behind);
         e.resources = lacks;
         e.resource_count = team_lacks(w, robot, lacks);
         e.robots = robots;

@@ -122,20 +122,33 @@ size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources
     return count;
 }
 
-void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *robots)
+void team_blockers(const struct team_work *w, uint16_t robot, bool needed,
+                   struct team_set *robots)
 {
     const struct team_request *q = &w->members[robot].request;
     for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
         const unsigned k = first_bit(bits);
         const struct team_place *x = &w->places[q->wants[k]];
         const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
-        for (uint32_t h = 0; x->held >= capacity && h < capacity; h++) {
-            team_set_add(robots, w->holds[x->first_hold + h].robot);
-        }
+        struct team_set before;
+        uint32_t taken = x->held;
+        team_set_clear(&before);
         for (uint16_t c = w->claims[claim_of(robot, k)].before; c != TEAM_NO_CLAIM;
              c = w->claims[c].before) {
             if (!team_is_passed(w, robot_of(c))) {
-                team_set_add(robots, robot_of(c));
+                team_set_add(&before, robot_of(c));
+                taken++;
+            }
+        }
+        for (uint32_t h = 0; (needed ? taken : x->held) >= capacity && h < capacity; h++) {
+            if (w->holds[x->first_hold + h].robot != TEAM_NONE) {
+                team_set_add(robots, w->holds[x->first_hold + h].robot);
+            }
+        }
+        TEAM_EACH(i, &before)
+        {
+            if (!needed || taken >= capacity) {
+                team_set_add(robots, i);
             }
         }
     }
@@ -546,7 +559,7 @@ static void emit_wait(const struct team_work *w, uint16_t robot)
     const struct team_member *m = &w->members[robot];
     struct team_set robots;
     team_set_clear(&robots);
-    team_blockers(w, robot, &robots);
+    team_blockers(w, robot, false, &robots);
     struct team_effect e = team_effect_of(w, TEAM_WAIT, robot);
     e.resources = lacks;
     e.resource_count = team_lacks(w, robot, lacks);

@@ -15,19 +15,9 @@ void team_update_idle(const struct team_work *w, uint16_t robot)
     }
 }
 
-static void emit_job(const struct team_work *w, enum team_effect_kind kind, uint16_t robot,
+static void emit_job(const struct team_work *w, struct team_effect e,
                      const struct team_job *job)
 {
-    struct team_effect e = team_effect_of(w, kind, robot);
-    e.part = job->part;
-    e.job = job;
-    team_emit(w, &e);
-}
-
-static void emit_part_alarm(const struct team_work *w, enum team_alarm alarm,
-                            const struct team_job *job)
-{
-    struct team_effect e = team_alarm_of(w, alarm, TEAM_NONE);
     e.part = job->part;
     e.job = job;
     team_emit(w, &e);
@@ -37,7 +27,7 @@ void team_queue_job(const struct team_work *w, const struct team_job *job)
 {
     struct team *team = w->team;
     if (team->job_count == team->job_size) {
-        emit_part_alarm(w, TEAM_ALARM_JOBS_FULL, job);
+        emit_job(w, team_alarm_of(w, TEAM_ALARM_JOBS_FULL, TEAM_NONE), job);
         return;
     }
     w->jobs[team->job_count++] = *job;
@@ -45,13 +35,13 @@ void team_queue_job(const struct team_work *w, const struct team_job *job)
         w->homes[job->home]++;
     }
     team->jobs_due = true;
-    emit_job(w, TEAM_JOB, TEAM_NONE, job);
+    emit_job(w, team_effect_of(w, TEAM_JOB, TEAM_NONE), job);
     for (uint16_t i = 0; i < w->p->robot_count; i++) {
         if (w->members[i].online && team_can_handle(w, i, job->part)) {
             return;
         }
     }
-    emit_part_alarm(w, TEAM_ALARM_NOBODY_CAN, job);
+    emit_job(w, team_alarm_of(w, TEAM_ALARM_NOBODY_CAN, TEAM_NONE), job);
 }
 
 /* Chooses the job for this robot; job_count: none. */
@@ -85,7 +75,7 @@ static void assign_job(const struct team_work *w, uint16_t robot, uint32_t k)
     }
     w->members[robot].part = job.part;
     team_begin_sequence(w, robot, job.sequence, 1);
-    emit_job(w, TEAM_ASSIGN, robot, &job);
+    emit_job(w, team_effect_of(w, TEAM_ASSIGN, robot), &job);
 }
 
 void team_hand_out_jobs(const struct team_work *w)

@@ -206,9 +206,12 @@ void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, i
                     const char *id);
 /* Removes it from all queues; a client gets the reason, and is PARKED. */
 void team_withdraw(const struct team_work *w, uint16_t robot, const char *why);
-/* Lists what it still lacks, and whom it is queued behind. */
+/* Lists what it still lacks. */
 size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources);
-void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *robots);
+/* Lists whom it is queued behind; needed: only where no unit is left for it, with the owners.
+ */
+void team_blockers(const struct team_work *w, uint16_t robot, bool needed,
+                   struct team_set *robots);
 /* A waiting robot that is silent too long is overtaken, and keeps its place until it sends
  * again. A grant to an absent robot would only block the others. */
 static inline bool team_is_passed(const struct team_work *w, uint16_t robot)
@@ -271,8 +274,5 @@ void team_fire_timer(const struct team_work *w, const struct team_timer *timer);
 
 /* ---- team_deadlock.c ---- */
 void team_find_deadlocks(const struct team_work *w);
-/* Lists whom a robot waits for that waits for resources: where no unit is left for it, the
- * owners and the robots before it. */
-void team_find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots);
 
 #endif

@@ -145,9 +145,9 @@ static uint16_t pick_part(const struct team_work *w, uint16_t robot, uint16_t na
     return TEAM_NONE;
 }
 
-static void run_take_step(const struct team_work *w, uint16_t robot,
-                          const struct team_step *step)
+static void run_take_step(const struct team_work *w, uint16_t robot)
 {
+    const struct team_step *step = team_step_of(w, robot);
     const uint16_t part = pick_part(w, robot, step->arg);
     if (part != TEAM_NONE) {
         w->members[robot].part = part;
@@ -168,35 +168,22 @@ static void run_take_step(const struct team_work *w, uint16_t robot,
     }
 }
 
-static void do_done(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_done(const struct team_work *w, uint16_t robot)
 {
-    (void)step;
     team_emit_done(w, robot, NULL, 0);
     team_next_step(w, robot);
 }
 
-static void do_task(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_lock(const struct team_work *w, uint16_t robot)
 {
-    (void)step;
-    team_start_activity(w, robot);
-}
-
-static void do_lock(const struct team_work *w, uint16_t robot, const struct team_step *step)
-{
+    const struct team_step *step = team_step_of(w, robot);
     team_ask(w, robot, &w->p->lists[step->first_resource], step->resource_count, false);
 }
 
-static void do_unlock(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_unlock(const struct team_work *w, uint16_t robot)
 {
-    (void)step;
     team_signal(w, robot, ROBOT_ASKS); /* the Lock waits for the UnLocks of this round */
     team_set_add(&w->team->unlocking, robot);
-}
-
-static void do_meet(const struct team_work *w, uint16_t robot, const struct team_step *step)
-{
-    (void)step;
-    team_arrive(w, robot);
 }
 
 /* Running loops are on a stack, the innermost on top. A jump out of a loop ends it. */
@@ -212,19 +199,21 @@ static void jump_to(const struct team_work *w, struct team_member *m, uint32_t t
     m->step = to;
 }
 
-static void do_goto(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_goto(const struct team_work *w, uint16_t robot)
 {
-    jump_to(w, &w->members[robot], step->to);
+    jump_to(w, &w->members[robot], team_step_of(w, robot)->to);
 }
 
-static void do_unless(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_unless(const struct team_work *w, uint16_t robot)
 {
+    const struct team_step *step = team_step_of(w, robot);
     struct team_member *m = &w->members[robot];
     jump_to(w, m, m->part == step->arg ? m->step + 1 : step->to);
 }
 
-static void do_loop(const struct team_work *w, uint16_t robot, const struct team_step *step)
+static void do_loop(const struct team_work *w, uint16_t robot)
 {
+    const struct team_step *step = team_step_of(w, robot);
     struct team_member *m = &w->members[robot];
     if (m->loop_depth == 0 || m->loops[m->loop_depth - 1].step != m->step) {
         assert(m->loop_depth < TEAM_LOOPS_MAX);
@@ -249,13 +238,18 @@ static void begin_task(struct team_member *m, enum team_step_kind kind)
     }
 }
 
-typedef void team_do(const struct team_work *w, uint16_t robot, const struct team_step *step);
+typedef void team_do(const struct team_work *w, uint16_t robot);
 static team_do *const step_does[] = {
-    [TEAM_STEP_TAKE] = run_take_step, [TEAM_STEP_TASK] = do_task,
-    [TEAM_STEP_TOOL] = do_task,       [TEAM_STEP_LOCK] = do_lock,
-    [TEAM_STEP_UNLOCK] = do_unlock,   [TEAM_STEP_MEET] = do_meet,
-    [TEAM_STEP_TOGETHER] = do_meet,   [TEAM_STEP_GOTO] = do_goto,
-    [TEAM_STEP_UNLESS] = do_unless,   [TEAM_STEP_LOOP] = do_loop,
+    [TEAM_STEP_TAKE] = run_take_step,
+    [TEAM_STEP_TASK] = team_start_activity,
+    [TEAM_STEP_TOOL] = team_start_activity,
+    [TEAM_STEP_LOCK] = do_lock,
+    [TEAM_STEP_UNLOCK] = do_unlock,
+    [TEAM_STEP_MEET] = team_arrive,
+    [TEAM_STEP_TOGETHER] = team_arrive,
+    [TEAM_STEP_GOTO] = do_goto,
+    [TEAM_STEP_UNLESS] = do_unless,
+    [TEAM_STEP_LOOP] = do_loop,
     [TEAM_STEP_DONE] = do_done,
 };
 _Static_assert(COUNT(step_does) == TEAM_STEP_KIND_COUNT, "every kind of step does something");
@@ -271,7 +265,7 @@ void team_run_robot(const struct team_work *w, uint16_t robot)
         }
         if (step) {
             begin_task(m, step->kind);
-            step_does[step->kind](w, robot, step);
+            step_does[step->kind](w, robot);
         } else {
             end_cycle(w, robot);
         }
