@@ -349,15 +349,11 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct check *c = what;
     const struct model_checker_result *r = &c->result;
-    json_write_text(w, "team", c->p->name);
-    json_write_text(w, "locking", team_locking_name(c->p->locking));
-    json_write_int(w, "failures", c->options.failures);
-    json_write_int(w, "losses", c->options.losses);
-    json_write_bool(w, "complete", is_complete(c));
-    json_write_text(w, "stop", team_stop_name(r->stop));
-    json_write_int(w, "states", (int64_t)r->states);
-    json_write_int(w, "transitions", (int64_t)r->edges);
-    json_write_counts(w, "ends", &team_end_names, r->ends);
+    JSON_WRITE(w, JSON("team", c->p->name), JSON("locking", team_locking_name(c->p->locking)),
+               JSON("failures", c->options.failures), JSON("losses", c->options.losses),
+               JSON("complete", is_complete(c)), JSON("stop", team_stop_name(r->stop)),
+               JSON_WHOLE("states", r->states), JSON_WHOLE("transitions", r->edges),
+               JSON_COUNTS("ends", &team_end_names, r->ends));
     for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
         json_write_array(w, unused_keys[kind]);
         for (size_t i = 0; i < count_things(c, kind); i++) {

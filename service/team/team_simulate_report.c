@@ -28,10 +28,8 @@ static void write_figures(struct json_writer *w, const char *key,
     const struct team_figure f[] = {d->mean, d->sd, d->p05, d->p50, d->p95};
     json_write_object(w, key);
     for (size_t i = 0; i < COUNT(f); i++) {
-        json_write_object(w, figure_names[i]);
-        json_write_real(w, "value", f[i].value);
-        json_write_real(w, "error", f[i].error);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, figure_names[i], JSON("value", f[i].value),
+                          JSON("error", f[i].error));
     }
     json_write_close(w);
 }
@@ -43,16 +41,12 @@ static void write_robots(struct json_writer *w, const struct team_study *study)
     json_write_array(w, "robots");
     for (size_t i = 0; i < p->robot_count; i++) {
         const struct team_robot_sums *r = &study->runs->statistics->robot[i];
-        const double busy_us = (double)r->busy_us;
-        const double waiting_us = (double)r->waiting_us;
-        json_write_object(w, NULL);
-        json_write_text(w, "robot", p->robots[i].name);
-        json_write_real(w, "busy_ratio", compute_ratio(busy_us, all_us));
-        json_write_real(w, "waiting_ratio", compute_ratio(waiting_us, all_us));
-        json_write_real(w, "idle_ratio",
-                        compute_ratio(fmax(all_us - busy_us - waiting_us, 0.0), all_us));
-        json_write_real(w, "tasks_per_run", per_run(study, (double)r->activities));
-        json_write_close(w);
+        const double idle_us = fmax(all_us - (double)r->busy_us - (double)r->waiting_us, 0.0);
+        JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[i].name),
+                          JSON("busy_ratio", compute_ratio((double)r->busy_us, all_us)),
+                          JSON("waiting_ratio", compute_ratio((double)r->waiting_us, all_us)),
+                          JSON("idle_ratio", compute_ratio(idle_us, all_us)),
+                          JSON("tasks_per_run", per_run(study, (double)r->activities)));
     }
     json_write_close(w);
 }
@@ -65,16 +59,13 @@ static void write_resources(struct json_writer *w, const struct team_study *stud
     for (size_t i = 0; i < p->resource_count; i++) {
         const struct team_resource_sums *r = &study->runs->statistics->resource[i];
         const double capacity = p->resources[i].capacity;
-        json_write_object(w, NULL);
-        json_write_text(w, "resource", p->resources[i].name);
-        json_write_real(w, "capacity", capacity);
-        json_write_real(w, "used_ratio", compute_ratio((double)r->held_us, all_us * capacity));
-        json_write_real(w, "grants_per_run", per_run(study, (double)r->grants));
-        json_write_real(w, "wait_mean_s",
-                        compute_ratio(lab_s(r->waited_us), (double)r->grants));
-        json_write_real(w, "wait_longest_mean_s", per_run(study, lab_s(r->longest_sum_us)));
-        json_write_seconds(w, "wait_longest_s", r->longest_us);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(
+            w, NULL, JSON("resource", p->resources[i].name), JSON("capacity", capacity),
+            JSON("used_ratio", compute_ratio((double)r->held_us, all_us * capacity)),
+            JSON("grants_per_run", per_run(study, (double)r->grants)),
+            JSON("wait_mean_s", compute_ratio(lab_s(r->waited_us), (double)r->grants)),
+            JSON("wait_longest_mean_s", per_run(study, lab_s(r->longest_sum_us))),
+            JSON_SECONDS("wait_longest_s", r->longest_us));
     }
     json_write_close(w);
 }
@@ -86,11 +77,9 @@ static void write_waits(struct json_writer *w, const struct team_study *study)
     for (size_t k = 0; k < p->robot_count * p->robot_count; k++) {
         const double s = per_run(study, lab_s(study->runs->statistics->behind_us[k]));
         if (s > 0.0) {
-            json_write_object(w, NULL);
-            json_write_text(w, "robot", p->robots[k / p->robot_count].name);
-            json_write_text(w, "for", p->robots[k % p->robot_count].name);
-            json_write_real(w, "per_run_s", s);
-            json_write_close(w);
+            JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[k / p->robot_count].name),
+                              JSON("for", p->robots[k % p->robot_count].name),
+                              JSON("per_run_s", s));
         }
     }
     json_write_close(w);
@@ -118,21 +107,14 @@ static void write_activity(struct json_writer *w, const struct team_study *study
     const double mean_ms = compute_ratio((double)sums->sum_ms, (double)sums->n);
     const double variance_ms2 =
         compute_ratio((double)sums->square_ms2, (double)sums->n) - mean_ms * mean_ms;
-    json_write_object(w, NULL);
-    json_write_text(w, "robot", p->robots[robot].name);
-    json_write_text(w, "task", p->tasks[a.task].name);
-    json_write_text(w, "arg", a.arg == TEAM_NONE ? NULL : team_name(p, a.arg));
-    json_write_text(w, "from", name_law(sums));
-    json_write_real(w, "mean_s", mean_ms * 1e-3);
-    json_write_real(w, "sd_s", sqrt(fmax(variance_ms2, 0.0)) * 1e-3);
-    if (measured) {
-        json_write_object(w, "measured");
-        json_write_int(w, "n", (int64_t)measured->n);
-        json_write_real(w, "mean_s", measured->mean_s);
-        json_write_real(w, "sd_s", team_laps_sd(measured));
-        json_write_close(w);
-    }
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[robot].name),
+                      JSON("task", p->tasks[a.task].name),
+                      JSON("arg", a.arg == TEAM_NONE ? NULL : team_name(p, a.arg)),
+                      JSON("from", name_law(sums)), JSON("mean_s", mean_ms * 1e-3),
+                      JSON("sd_s", sqrt(fmax(variance_ms2, 0.0)) * 1e-3),
+                      JSON_IF(measured, JSON_OBJECT("measured", JSON_WHOLE("n", measured->n),
+                                                    JSON("mean_s", measured->mean_s),
+                                                    JSON("sd_s", team_laps_sd(measured)))));
 }
 
 static void write_activities(struct json_writer *w, const struct team_study *study)
@@ -155,12 +137,10 @@ static void write_fits(struct json_writer *w, const struct team_study *study)
     for (size_t i = 0; study->measured && i < p->robot_count; i++) {
         const struct team_measured_robot *m = &study->measured->robots[i];
         if (m->fitted) {
-            json_write_object(w, NULL);
-            json_write_text(w, "robot", p->robots[i].name);
-            json_write_text(w, "verdict", estimate_verdict_name(m->fit.estimate.verdict));
-            json_write_int(w, "moves", (int64_t)m->fit.n);
-            json_write_real(w, "residual_s_sd", m->fit.residual_s_sd);
-            json_write_close(w);
+            JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[i].name),
+                              JSON("verdict", estimate_verdict_name(m->fit.estimate.verdict)),
+                              JSON_WHOLE("moves", m->fit.n),
+                              JSON("residual_s_sd", m->fit.residual_s_sd));
         }
     }
     json_write_close(w);
@@ -176,11 +156,10 @@ static void write_recorded(struct json_writer *w, const struct team_study *study
         const struct team_measured_run *run = &m->runs[i];
         const double run_s = lab_s(run->makespan_us);
         if (run->activities == study->runs->expected.activities) {
-            json_write_object(w, NULL);
-            json_write_seconds(w, "t", run->start_us);
-            json_write_seconds(w, "makespan_s", run->makespan_us);
-            json_write_bool(w, "inside", d->p05.value <= run_s && run_s <= d->p95.value);
-            json_write_close(w);
+            JSON_WRITE_OBJECT(
+                w, NULL, JSON_SECONDS("t", run->start_us),
+                JSON_SECONDS("makespan_s", run->makespan_us),
+                JSON_BOOL("inside", d->p05.value <= run_s && run_s <= d->p95.value));
         }
     }
     json_write_close(w);
@@ -190,15 +169,11 @@ static void write_study(const void *what, struct json_writer *w)
 {
     const struct team_study *study = what;
     const struct team_runs *runs = study->runs;
-    json_write_text(w, "team", study->tp->params->name);
-    json_write_int(w, "runs", (int64_t)study->run_count);
-    json_write_int(w, "seed", (int64_t)study->seed);
-    json_write_text(w, "from", study->from);
-    json_write_object(w, "expected");
-    json_write_seconds(w, "makespan_s", runs->expected.makespan_us);
-    json_write_text(w, "end", team_run_end_name(runs->expected.end));
-    json_write_close(w);
-    json_write_int(w, "finished", (int64_t)runs->makespan_s.n);
+    JSON_WRITE(w, JSON("team", study->tp->params->name), JSON_WHOLE("runs", study->run_count),
+               JSON_WHOLE("seed", study->seed), JSON("from", study->from),
+               JSON_OBJECT("expected", JSON_SECONDS("makespan_s", runs->expected.makespan_us),
+                           JSON("end", team_run_end_name(runs->expected.end))),
+               JSON_WHOLE("finished", runs->makespan_s.n));
     write_figures(w, "makespan_s", &runs->makespan_s);
     json_write_counts(w, "ends", &team_run_end_names, runs->statistics->ends);
     json_write_counts(w, "alarms", &team_alarm_names, runs->statistics->alarms);
