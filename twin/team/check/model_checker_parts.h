@@ -3,7 +3,6 @@
 #define TWIN_TEAM_CHECK_MODEL_CHECKER_PARTS_H
 
 #include "twin/team/check/model_checker.h"
-#include "twin/team/check/team_backlog.h"
 #include "twin/team/check/team_states.h"
 #include "twin/team/check/team_untimed.h"
 

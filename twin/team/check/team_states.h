@@ -1,5 +1,5 @@
 /* twin/team/check/team_states.h - the set of known states of a team, and the transitions
- * between them.
+ * between them, and the queue of those that still need exploration.
  *
  * A state is identified by its key (team_key()), compared byte by byte, and by its number in
  * the order of discovery. The caller provides the memory piece by piece. Pure.
@@ -89,5 +89,27 @@ MUST_USE bool team_states_add_alarmed(struct team_states *s, uint32_t number, ui
 
 /* Adds a transition out of `from`; all transitions of a state are added in sequence. */
 MUST_USE bool team_states_connect(struct team_states *s, uint32_t from, uint32_t to);
+
+/* ---- states that still need exploration ----
+ *
+ * A first-in first-out queue of team blocks, each stored as its differences from a model block
+ * that all resemble. */
+struct team_backlog {
+    struct checker_memory *memory; /* borrowed */
+    const void *model;             /* block that all resemble; borrowed */
+    size_t words;                  /* words of eight bytes per block */
+    size_t waiting;                /* number of queued blocks */
+    struct team_array packed;      /* uint64_t */
+    size_t next;                   /* words before this one are processed */
+};
+
+void team_backlog_free(struct team_backlog *b);
+
+/* Appends a head, which is stored unchanged, and a block of b->words. */
+MUST_USE bool team_backlog_add(struct team_backlog *b, const void *head, size_t head_words,
+                               const void *block);
+
+/* Removes the first one; there must be one. */
+void team_backlog_pop(struct team_backlog *b, void *head, size_t head_words, void *block);
 
 #endif
