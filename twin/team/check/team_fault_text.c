@@ -3,46 +3,29 @@
  */
 #include "twin/team/check/team_static_check.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PLACE_MAX = 80 };
 
-struct fault_words {
-    const struct team_params *p;
-    const struct team_fault *fault;
-    char step[PLACE_MAX], other[PLACE_MAX]; /* "step 4 of cycle, line 12" */
-    const char *resource, *held;
-};
-
-static void write_line(char *out, size_t size, const char *format, ...) PRINTF_LIKE(3, 4);
-
-static void write_line(char *out, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(out, size, format, args);
-    va_end(args);
-}
-
 static void write_place(const struct team_params *p, uint32_t at, char out[PLACE_MAX])
 {
     if (at >= p->step_count) {
-        write_line(out, PLACE_MAX, "the end");
+        (void)snprintf(out, PLACE_MAX, "the end");
         return;
     }
     const struct team_step *step = &p->steps[at];
     const char *sequence = p->sequences[step->sequence].name;
     const int n = snprintf(out, PLACE_MAX, "step %u of %s", (unsigned)step->place, sequence);
     if (step->line > 0 && n > 0 && n < PLACE_MAX) {
-        write_line(out + n, (size_t)(PLACE_MAX - n), ", line %u", (unsigned)step->line);
+        (void)snprintf(out + n, (size_t)(PLACE_MAX - n), ", line %u", (unsigned)step->line);
     }
 }
 
-static const char *resource_name(const struct team_params *p, uint16_t resource)
+static void write_resource(const struct team_params *p, uint16_t resource, char out[PLACE_MAX])
 {
-    return resource < p->resource_count ? p->resources[resource].name : "";
+    const char *name = resource < p->resource_count ? p->resources[resource].name : "";
+    (void)snprintf(out, PLACE_MAX, "%s", name);
 }
 
 /* Writes "Move IB", "Meet m". */
@@ -50,123 +33,83 @@ static void write_task(const struct team_params *p, uint32_t at, char out[PLACE_
 {
     const struct team_step *step = &p->steps[at];
     if (step->kind == TEAM_STEP_MEET) {
-        write_line(out, PLACE_MAX, "Meet %s", team_name(p, step->meeting));
+        (void)snprintf(out, PLACE_MAX, "Meet %s", team_name(p, step->meeting));
     } else {
         const char *arg = team_name(p, step->arg);
-        write_line(out, PLACE_MAX, "%s%s%s%s",
-                   step->kind == TEAM_STEP_TOGETHER ? "Together " : "",
-                   p->tasks[step->task].name, arg[0] ? " " : "", arg);
+        (void)snprintf(out, PLACE_MAX, "%s%s%s%s",
+                       step->kind == TEAM_STEP_TOGETHER ? "Together " : "",
+                       p->tasks[step->task].name, arg[0] ? " " : "", arg);
     }
 }
 
-static void write_never_released(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MAX])
-{
-    const uint32_t at = w->fault->other;
-    const bool takes_part = at != TEAM_NO_STEP && w->p->steps[at].kind == TEAM_STEP_TAKE;
-    if (at == TEAM_NO_STEP) {
-        write_line(out, TEAM_FAULT_TEXT_MAX,
-                   "Lock of %s (%s) is never released: UnLock it before the sequence ends or "
-                   "loops for ever",
-                   w->resource, w->step);
-    } else if (takes_part && w->p->steps[at].retry_us == 0) {
-        write_line(
-            out, TEAM_FAULT_TEXT_MAX,
-            "Lock of %s (%s) is still held at %s, where the sequence ends when there is no "
-            "part: UnLock it before",
-            w->resource, w->step, w->other);
-    } else {
-        write_line(
-            out, TEAM_FAULT_TEXT_MAX,
-            "Lock of %s (%s) still holds at %s when it is reached on one way, and not on "
-            "another: UnLock it on all",
-            w->resource, w->step, w->other);
-    }
-}
+static const struct {
+    enum team_fault_kind kind;
+    const char *text; /* %S and %O: the two steps; %R and %H: the resource, and the held one */
+} fault_rows[] = {
+    {TEAM_FAULT_ORDER,
+     "Lock of %R (%S) while %H is held (%O): %R precedes %H under resources; lock it first"},
+    {TEAM_FAULT_NESTED,
+     "Lock of %R (%S) while %H is held (%O): with locking: at_once lock all in one Lock"},
+    {TEAM_FAULT_MEETING, "%T (%S) while %H is held (%O): another robot of the meeting may need "
+                         "it; UnLock it before"},
+    {TEAM_FAULT_DOUBLE_LOCK, "Lock of %R (%S), which is held already (%O); UnLock it before"},
+    {TEAM_FAULT_NOT_OWNER, "UnLock of %R (%S), which is not held there; Lock it before"},
+    {TEAM_FAULT_ZERO_TIME, "%S to %O loop in zero time; a task is needed between them"},
+    {TEAM_FAULT_NOT_LEFT, "UnLock of %R (%S) follows %T (%O): the robot may still be there; "
+                          "leave first, and say safe: true of that position or task"},
+    {TEAM_FAULT_NOT_REACHED, "%S is never reached: the steps before it loop for ever"},
+};
 
-static void write_cycle(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MAX])
+static const char *find_text(const struct team_params *p, const struct team_fault *fault)
 {
-    const bool nested = w->fault->other != TEAM_NO_STEP;
-    write_line(out, TEAM_FAULT_TEXT_MAX,
-               nested
-                   ? "Lock of %s (%s) while %s is held (%s) can end in a deadlock with a robot "
-                     "that locks them otherwise; locking: ordered or at_once excludes it"
-                   : "Lock of %s (%s) together with %s%.0s can end in a deadlock with a robot "
-                     "that locks them one by one; locking: ordered or at_once excludes it",
-               w->resource, w->step, w->held, w->other);
-}
-
-static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MAX])
-{
-    const size_t size = TEAM_FAULT_TEXT_MAX;
-    char task[PLACE_MAX];
-    switch (w->fault->kind) {
-    case TEAM_FAULT_ORDER:
-        write_line(out, size,
-                   "Lock of %s (%s) while %s is held (%s): %s precedes %s under resources; "
-                   "lock it first",
-                   w->resource, w->step, w->held, w->other, w->resource, w->held);
-        break;
-    case TEAM_FAULT_NESTED:
-        write_line(
-            out, size,
-            "Lock of %s (%s) while %s is held (%s): with locking: at_once lock all in one Lock",
-            w->resource, w->step, w->held, w->other);
-        break;
-    case TEAM_FAULT_MEETING:
-        write_task(w->p, w->fault->step, task);
-        write_line(out, size,
-                   "%s (%s) while %s is held (%s): another robot of the meeting may need it; "
-                   "UnLock it "
-                   "before",
-                   task, w->step, w->held, w->other);
-        break;
-    case TEAM_FAULT_DOUBLE_LOCK:
-        write_line(out, size, "Lock of %s (%s), which is held already (%s); UnLock it before",
-                   w->resource, w->step, w->other);
-        break;
-    case TEAM_FAULT_NOT_OWNER:
-        write_line(out, size, "UnLock of %s (%s), which is not held there; Lock it before",
-                   w->resource, w->step);
-        break;
-    case TEAM_FAULT_NEVER_RELEASED:
-        write_never_released(w, out);
-        break;
-    case TEAM_FAULT_ZERO_TIME:
-        write_line(out, size, "%s to %s loop in zero time; a task is needed between them",
-                   w->step, w->other);
-        break;
-    case TEAM_FAULT_NOT_LEFT:
-        write_task(w->p, w->fault->other, task);
-        write_line(out, size,
-                   "UnLock of %s (%s) follows %s (%s): the robot may still be there; leave "
-                   "first, and say safe: true of that position or task",
-                   w->resource, w->step, task, w->other);
-        break;
-    case TEAM_FAULT_NOT_REACHED:
-        write_line(out, size, "%s is never reached: the steps before it loop for ever",
-                   w->step);
-        break;
-    case TEAM_FAULT_DEADLOCK:
-        write_cycle(w, out);
-        break;
-    case TEAM_FAULT_TOO_LARGE:
-        write_line(out, size,
-                   "sequence %s cannot be checked: at most %d steps times parts of conditions "
-                   "and %d resources held at once are",
-                   w->p->sequences[w->fault->sequence].name, TEAM_PATH_STATES_MAX,
-                   TEAM_HELD_MAX);
-        break;
+    const struct team_step *at = fault->other < p->step_count ? &p->steps[fault->other] : NULL;
+    for (size_t i = 0; i < COUNT(fault_rows); i++) {
+        if (fault_rows[i].kind == fault->kind) {
+            return fault_rows[i].text;
+        }
     }
+    if (fault->kind == TEAM_FAULT_DEADLOCK) {
+        return at ? "Lock of %R (%S) while %H is held (%O) can end in a deadlock with a robot "
+                    "that locks them otherwise; locking: ordered or at_once excludes it"
+                  : "Lock of %R (%S) together with %H can end in a deadlock with a robot that "
+                    "locks them one by one; locking: ordered or at_once excludes it";
+    }
+    if (!at) {
+        return "Lock of %R (%S) is never released: UnLock it before the sequence ends or loops "
+               "for ever";
+    }
+    return at->kind == TEAM_STEP_TAKE && at->retry_us == 0
+               ? "Lock of %R (%S) is still held at %O, where the sequence ends when there is "
+                 "no "
+                 "part: UnLock it before"
+               : "Lock of %R (%S) still holds at %O when it is reached on one way, and not on "
+                 "another: UnLock it on all";
 }
 
 void team_fault_text(const struct team_params *p, const struct team_fault *fault,
                      char out[TEAM_FAULT_TEXT_MAX])
 {
-    struct fault_words w = {.p = p,
-                            .fault = fault,
-                            .resource = resource_name(p, fault->resource),
-                            .held = resource_name(p, fault->held)};
-    write_place(p, fault->step, w.step);
-    write_place(p, fault->other, w.other);
-    write_words(&w, out);
+    static const char marks[] = "SORHT";
+    char words[COUNT(marks) - 1][PLACE_MAX] = {""};
+    size_t used = 0;
+    if (fault->kind == TEAM_FAULT_TOO_LARGE) {
+        (void)snprintf(out, TEAM_FAULT_TEXT_MAX,
+                       "sequence %s cannot be checked: at most %d steps times parts of "
+                       "conditions and %d resources held at once are",
+                       p->sequences[fault->sequence].name, TEAM_PATH_STATES_MAX, TEAM_HELD_MAX);
+        return;
+    }
+    write_place(p, fault->step, words[0]);
+    write_place(p, fault->other, words[1]);
+    write_resource(p, fault->resource, words[2]);
+    write_resource(p, fault->held, words[3]);
+    if (fault->kind == TEAM_FAULT_MEETING || fault->kind == TEAM_FAULT_NOT_LEFT) {
+        write_task(p, fault->kind == TEAM_FAULT_MEETING ? fault->step : fault->other, words[4]);
+    }
+    for (const char *c = find_text(p, fault); *c; c++) {
+        const char *word = *c == '%' ? words[strchr(marks, *++c) - marks] : c;
+        const int bytes = word == c ? 1 : (int)strlen(word);
+        (void)snprintf(out + used, TEAM_FAULT_TEXT_MAX - used, "%.*s", bytes, word);
+        used += strlen(out + used);
+    }
 }
