@@ -159,6 +159,18 @@ static int16_t round_score(double score)
                : (int16_t)NO_END;
 }
 
+size_t forecast_scores(const struct forecast *f, enum forecast_quantity q,
+                       double scores[FORECAST_SCORES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->scores[q]; i++) {
+        if (f->score[q][i] != NO_END) {
+            scores[n++] = (double)f->score[q][i] / UNIT;
+        }
+    }
+    return n;
+}
+
 /* The sizes of the scores; those that are not there are -1, so that loops have one length. */
 static void find_sizes(const struct forecast *f, enum forecast_quantity q,
                        int16_t sizes[FORECAST_SCORES])

@@ -49,6 +49,12 @@ struct forecast_fit {
     uint32_t count;                           /* laps */
 };
 
+/* A fit that is solved (2): the Cholesky factor of A + D, and the terms. */
+struct forecast_solution {
+    double root[FORECAST_TRIANGLE]; /* lower triangle by rows, with inverses on its diagonal */
+    double beta[TRAVEL_P];
+};
+
 /* Sums for the mean size of an error as a line in the length of the move. */
 struct forecast_spread {
     double s0, s1, s2, t0, t1;
@@ -143,6 +149,10 @@ void forecast_change_virtual(struct forecast *f, const double change[TRAVEL_P]);
 /* Returns the terms of a side's fit. */
 void forecast_terms(const struct forecast *f, enum forecast_quantity side,
                     double beta[TRAVEL_P]);
+
+/* Lists the finite scores of a quantity, in spreads; returns their number. */
+size_t forecast_scores(const struct forecast *f, enum forecast_quantity q,
+                       double scores[FORECAST_SCORES]);
 
 /* Returns how many of the last judged forecasts held; and Wilson's 95 % interval of the share.
  */

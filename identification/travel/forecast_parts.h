@@ -6,12 +6,6 @@
 
 #include "identification/travel/forecast.h"
 
-/* A fit that is solved (2): the Cholesky factor of A + D, and the terms. */
-struct forecast_solution {
-    double root[FORECAST_TRIANGLE]; /* lower triangle by rows, with inverses on its diagonal */
-    double beta[TRAVEL_P];
-};
-
 void forecast_solve(const struct forecast_fit *fit, struct forecast_solution *out);
 
 /* Returns x' (A + D)^-1 x. */

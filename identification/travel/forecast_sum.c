@@ -196,6 +196,81 @@ struct forecast_sum forecast_sum(const struct forecast_past *past,
     return out;
 }
 
+/* ---- simulated laps ---- */
+
+bool forecast_find_law(const struct forecast *f, enum forecast_quantity side,
+                       struct forecast_law *law)
+{
+    struct question ask;
+    double sum = 0.0;
+    double squares = 0.0;
+    begin_question(&ask, f, side);
+    law->fit = ask.present[side];
+    law->spread = f->spread[side];
+    memcpy(law->length, ask.lengths->beta, sizeof law->length);
+    law->count = forecast_scores(f, side, law->score);
+    for (size_t i = 0; i < law->count; i++) {
+        sum += law->score[i];
+        squares += law->score[i] * law->score[i];
+    }
+    const double mean = sum / (double)law->count;
+    law->variance = squares / (double)law->count - mean * mean;
+    return law->count >= SCORES_FULL;
+}
+
+double forecast_law_lap(const struct forecast_law *law, const double x[TRAVEL_P],
+                        double *spread_s)
+{
+    *spread_s = forecast_spread_at(&law->spread, fmax(forecast_dot(x, law->length), 0.0));
+    return forecast_leverage(&law->fit, x) <= LEVERAGE_MAX ? forecast_dot(x, law->fit.beta)
+                                                           : (double)NAN;
+}
+
+void forecast_add_ahead(struct forecast_ahead *ahead, const double x[TRAVEL_P], double spread_s)
+{
+    ahead->count++;
+    ahead->spread_s += spread_s;
+    ahead->spread2_s2 += spread_s * spread_s;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        ahead->x[j] += x[j];
+    }
+}
+
+double forecast_common_sd(const struct forecast_past *past, enum forecast_quantity side,
+                          const struct forecast_law *law, const struct forecast_ahead *ahead)
+{
+    struct question ask;
+    double scores[FORECAST_WINDOW_MAX];
+    double x[TRAVEL_P];
+    double squares = 0.0;
+    size_t finite = 0;
+    if (ahead->count == 0) {
+        return 0.0;
+    }
+    begin_question(&ask, past->forecast, side);
+    read_rows(&ask, past);
+    const size_t block = ahead->count < SUM_MOVES_MAX ? ahead->count : SUM_MOVES_MAX;
+    const double times = (double)ahead->count / (double)block;
+    const size_t windows = score_past(&ask, block, scores);
+    for (size_t i = 0; i < windows; i++) {
+        if (isfinite(scores[i])) {
+            squares += scores[i] * scores[i];
+            finite++;
+        }
+    }
+    if (finite < SCORES_FULL) {
+        return (double)NAN;
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        x[j] = ahead->x[j] / times;
+    }
+    const double h = largest_leverage(&ask, ask.present, x);
+    const double t = stretch_bound(FORECAST_90, (double)windows / (double)block + 1.0);
+    const double together =
+        squares / (double)finite * (1.0 + h / (double)block) * t * t * times;
+    return sqrt(fmax(together - law->variance, 0.0) * ahead->spread2_s2) / ahead->spread_s;
+}
+
 /* ---- may the twin be trusted? ---- */
 
 void forecast_range(const struct forecast_past *past, enum forecast_quantity q, bool drive,

@@ -67,6 +67,44 @@ enum forecast_why forecast_beyond(const struct forecast_past *past, enum forecas
 void forecast_range(const struct forecast_past *past, enum forecast_quantity q, bool drive,
                     double range[2]);
 
+/* ---- simulated laps of one side ----
+ *
+ * The next moves are drawn one by one: lap = x'b + s (score + common). The score is one of the
+ * past scores at random. The common error is drawn once for all moves, so that their sum has
+ * the spread of past sequences of equally many (14). */
+
+struct forecast_law {
+    struct forecast_solution fit;
+    struct forecast_spread spread;
+    double length[TRAVEL_P]; /* terms that give the length of a move */
+    double score[FORECAST_SCORES];
+    size_t count;
+    double variance; /* of the scores */
+};
+
+/* The moves that will probably be made: sums of their rows and spreads. All zero: none. */
+struct forecast_ahead {
+    size_t count;
+    double x[TRAVEL_P], spread_s, spread2_s2;
+};
+
+/* Finds the law of a side's laps; false: it has fewer than 19 scores. */
+bool forecast_find_law(const struct forecast *f, enum forecast_quantity side,
+                       struct forecast_law *law);
+
+/* Returns the expected lap of a move with this row, and its spread; NaN: the fit knows too
+ * little of such a move. */
+double forecast_law_lap(const struct forecast_law *law, const double x[TRAVEL_P],
+                        double *spread_s);
+
+void forecast_add_ahead(struct forecast_ahead *ahead, const double x[TRAVEL_P],
+                        double spread_s);
+
+/* Returns the standard deviation of the common error, in spreads; NaN: there were fewer than 19
+ * sequences of as many moves. */
+double forecast_common_sd(const struct forecast_past *past, enum forecast_quantity side,
+                          const struct forecast_law *law, const struct forecast_ahead *ahead);
+
 extern const struct names forecast_answer_names;
 const char *forecast_answer_name(enum forecast_answer answer); /* "yes" "no" "not known" */
 

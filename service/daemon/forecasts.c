@@ -26,10 +26,11 @@ struct forecasts {
 
 /* ---- one forecast ---- */
 
-static void read_fits(void *context, uint32_t pair, struct pair_fits *out)
+static const struct pair *read_pair(void *context, uint32_t pair, const struct pair_params **p)
 {
     const struct view *view = context;
-    view->fits(view, pair, out);
+    *p = &view->params[pair];
+    return view->pairs[pair];
 }
 
 static bool record_forecast(const struct forecasts *f, const char *team,
@@ -61,7 +62,7 @@ static bool make_forecast(const struct forecasts *f, const struct view *view, si
     } reader = {.view = view};
     bool made = memory && what;
     if (made) {
-        team_live_predict(memory, view->live_teams[team], p, view->t_us, read_fits,
+        team_live_predict(memory, view->live_teams[team], p, view->t_us, read_pair,
                           reader.context, what);
         made = record_forecast(f, p->name, what);
     }

@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/replay/replay.h"
-#include "service/tool/progress.h"
+#include "service/replay/replay_read.h"
+#include "twin/team/live/team_live_predict.h"
 
 /* State of reading a recording. */
 struct reading {
     struct team_measured *measured;
     const struct team_params *p;
     const struct lab_file *lab;
-    uint16_t *robot_of;      /* [pairs] TEAM_NONE: not a robot of the team */
-    struct team_laps *extra; /* [robots] lap minus motion */
+    uint16_t *robot_of; /* [pairs] TEAM_NONE: not a robot of the team */
     /* index of the lab's team with this name; the number of teams: none */
     size_t team;
     size_t at_work; /* number of its robots at work */
@@ -55,9 +54,6 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
     const bool moved = fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
     if (!is_clean(e, s)) {
         return;
-    }
-    if (e->motion_us[s] != LAB_TIME_NONE && moved) {
-        team_laps_add(&r->extra[robot], lab_s(e->lap_us[s] - e->motion_us[s]));
     }
     for (size_t k = 0; k < kinds; k++) {
         const size_t at = robot * kinds + k;
@@ -145,31 +141,6 @@ static void add_effect(void *context, const struct effect *effect)
 
 /* ---- the journal ---- */
 
-static enum status read_lines(struct replay *replay, struct journal_reader *reader,
-                              struct err *err)
-{
-    struct progress progress;
-    struct journal_line line;
-    struct journal_reader_stats stats;
-    enum status status = STATUS_OK;
-    progress_start(&progress, "replay");
-    for (uint64_t count = 1;; count++) {
-        status = journal_reader_next(reader, &line, err);
-        if (status != STATUS_OK) {
-            break;
-        }
-        /* Lines that are no messages are counted there, and replay reports them. */
-        (void)replay_line(replay, &line, NULL);
-        if (count % 4096 == 0 && progress.shown) {
-            journal_reader_stats(reader, &stats);
-            progress_step(&progress, stats.bytes, stats.total_bytes);
-        }
-    }
-    replay_end(replay);
-    progress_end(&progress);
-    return status == STATUS_E_EMPTY ? STATUS_OK : status;
-}
-
 /* Reads a robot's place from its last reply to the team, if it gave one. */
 static void find_place(const struct reading *r, const struct lab *lab, size_t robot,
                        struct team_pose *at)
@@ -187,29 +158,30 @@ static void find_place(const struct reading *r, const struct lab *lab, size_t ro
     }
 }
 
-/* Copies what the lab knows about a robot now. */
+/* Predicts a robot from what the lab knows about it now. */
 static void look_at_robot(const struct reading *r, const struct replay *replay, size_t robot,
                           size_t pair)
 {
     struct team_measured_robot *out = &r->measured->robots[robot];
+    struct team_prediction *tp = r->measured->tp;
     const struct pair *state = lab_pair(replay->lab, pair);
+    const struct pair_params *p = &r->lab->pairs[pair];
+    struct team_pose at = {(double)NAN, (double)NAN, (double)NAN};
     struct pair_fits fits;
     out->known = state->version > 0;
-    for (size_t i = 0; i < SIDE_COUNT && isnan(out->at.x_m); i++) {
+    for (size_t i = 0; i < SIDE_COUNT && isnan(at.x_m); i++) {
         const struct pair_side *side = &state->side[(r->measured->side + i) % SIDE_COUNT];
         if (side->pose_count >= 3) {
-            out->at = (struct team_pose){side->pose[0], side->pose[1], side->pose[2]};
+            at = (struct team_pose){side->pose[0], side->pose[1], side->pose[2]};
         }
     }
-    find_place(r, replay->lab, robot, &out->at);
-    pair_fit_window(state, &r->lab->pairs[pair], &fits);
+    find_place(r, replay->lab, robot, &at);
+    team_predict_pose(tp, (uint16_t)robot, &at);
+    team_live_predict_pair(tp, (uint16_t)robot, state, p, r->measured->side);
+    pair_fit_window(state, p, &fits);
     out->fitted = !fits.commanded && fits.known[r->measured->side];
     if (out->fitted) {
         out->fit = fits.fit[r->measured->side];
-    }
-    if (r->extra[robot].n > 1) {
-        out->extra =
-            (struct team_extra){r->extra[robot].mean_s, team_laps_sd(&r->extra[robot])};
     }
 }
 
@@ -222,8 +194,9 @@ static enum status read_journal(struct reading *r, const char *path, struct err 
     if (status == STATUS_OK && replay_create(r->lab, &effects, &replay) != STATUS_OK) {
         status = err_no_memory(err, path, "out of memory");
     }
-    if (status == STATUS_OK) {
-        status = read_lines(replay, reader, err);
+    if (status == STATUS_OK && !replay_read(replay, reader, NULL, 0.0)) {
+        status =
+            err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "could not be read whole");
     }
     if (status == STATUS_OK) {
         status = replay_judge(replay, path, err);
@@ -285,6 +258,23 @@ static void find_robots(struct reading *r)
     }
 }
 
+/* The team's laps end when the real robot of a pair is there. Laps of virtual robots without a
+ * real one end on their own. */
+static void apply_laps(const struct team_measured *m, uint16_t robot)
+{
+    for (size_t k = 0; k < m->tp->kind_count; k++) {
+        const struct team_measured_laps *all = &m->laps[robot * m->tp->kind_count + k];
+        const bool own = m->side == SIDE_REAL && all->activity.n > TEAM_LAW_FREEDOM_MIN;
+        const struct team_laps *laps = own ? &all->activity : &all->side;
+        struct team_activity a = m->tp->activity[k];
+        a.robot = robot;
+        const enum status status =
+            team_predict_measured(m->tp, &a, laps->n, laps->mean_s, team_laps_sd(laps),
+                                  team_laps_of_one_move(&all->turns, &all->distances));
+        (void)status; /* too few: the next law is used */
+    }
+}
+
 static enum status read_with_lab(const struct lab_file *lab, const char *path,
                                  struct team_measured *out, struct err *err)
 {
@@ -293,27 +283,25 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
     struct reading r = {.measured = out, .p = p, .lab = lab};
     enum status status = STATUS_E_NOMEM;
     r.robot_of = calloc(lab->pair_count + 1, sizeof *r.robot_of);
-    r.extra = calloc(p->robot_count + 1, sizeof *r.extra);
     r.works = calloc(TEAM_ROBOTS_MAX, sizeof *r.works);
     out->robots = calloc(p->robot_count + 1, sizeof *out->robots);
     out->laps = calloc(p->robot_count * kinds + 1, sizeof *out->laps);
     out->runs = calloc(TEAM_MEASURED_RUNS, sizeof *out->runs);
-    if (r.robot_of && r.extra && r.works && out->robots && out->laps && out->runs) {
-        for (size_t i = 0; i < p->robot_count; i++) {
-            out->robots[i].at = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
-        }
+    if (r.robot_of && r.works && out->robots && out->laps && out->runs) {
         find_robots(&r);
         status = read_journal(&r, path, err);
+        for (size_t i = 0; i < p->robot_count; i++) {
+            apply_laps(out, (uint16_t)i);
+        }
     } else {
         (void)err_set(err, status, FAULT_NO_MEMORY, path, "out of memory");
     }
     free(r.robot_of);
-    free(r.extra);
     free(r.works);
     return status;
 }
 
-enum status team_measured_read(const struct team_prediction *tp, const struct lab_file *lab,
+enum status team_measured_read(struct team_prediction *tp, const struct lab_file *lab,
                                const char *path, enum side side, struct team_measured *out,
                                struct err *err)
 {
@@ -356,42 +344,4 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
 {
     const struct team_measured_laps *laps = &m->laps[robot * m->tp->kind_count + kind];
     return laps->activity.n > 0 ? &laps->activity : laps->side.n > 0 ? &laps->side : NULL;
-}
-
-/* The team's laps end when the real robot of a pair is there. Laps of virtual robots without a
- * real one end on their own. */
-static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
-                              size_t robot)
-{
-    enum status status = STATUS_OK;
-    for (size_t k = 0; k < tp->kind_count && status == STATUS_OK; k++) {
-        const struct team_measured_laps *all = &m->laps[robot * tp->kind_count + k];
-        const bool own = m->side == SIDE_REAL && all->activity.n > TEAM_LAW_FREEDOM_MIN;
-        const struct team_laps *laps = own ? &all->activity : &all->side;
-        struct team_activity a = tp->activity[k];
-        a.robot = (uint16_t)robot;
-        if (laps->n > TEAM_LAW_FREEDOM_MIN) {
-            const bool like = team_laps_of_one_move(&all->turns, &all->distances);
-            status =
-                team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps), like);
-        }
-    }
-    return status;
-}
-
-enum status team_measured_apply(const struct team_measured *m, struct team_prediction *tp)
-{
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < tp->params->robot_count && status == STATUS_OK; i++) {
-        const struct team_measured_robot *robot = &m->robots[i];
-        if (robot->fitted) {
-            status = team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra);
-            status = status == STATUS_E_EMPTY ? STATUS_OK : status;
-        }
-        team_predict_pose(tp, (uint16_t)i, &robot->at);
-        if (status == STATUS_OK) {
-            status = apply_laps(m, tp, i);
-        }
-    }
-    return status;
 }

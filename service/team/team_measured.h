@@ -11,11 +11,9 @@
 
 /* Measurements of one robot. */
 struct team_measured_robot {
-    bool known;              /* its pair is in the lab, and sent messages */
-    struct team_pose at;     /* by its last telemetry, or its twin's; NAN: unknown */
-    bool fitted;             /* fit holds travel times */
-    struct travel_fit fit;   /* fit of its moves */
-    struct team_extra extra; /* time by which a lap exceeds the motion */
+    bool known;            /* its pair is in the lab, and sent messages */
+    bool fitted;           /* fit holds travel times */
+    struct travel_fit fit; /* fit of its moves */
 };
 
 /* Laps of one kind of activity of a robot. */
@@ -39,7 +37,7 @@ struct team_measured_run {
 enum { TEAM_MEASURED_RUNS = 1000 }; /* only the last ones are retained */
 
 struct team_measured {
-    const struct team_prediction *tp;
+    struct team_prediction *tp;
     enum side side;
     struct team_measured_robot *robots; /* [robots] */
     struct team_measured_laps *laps;    /* [robots x kinds] */
@@ -47,19 +45,14 @@ struct team_measured {
     struct team_measured_run *runs;
 };
 
-/* Read the journal at path (a file, a directory, "-"). lab NULL: a lab with the team's pairs
- * and default options. STATUS_E_IO, STATUS_E_NOMEM, STATUS_E_EMPTY (no message for a pair of
- * the team), err has the reason. out borrows tp, and is to be freed. */
-MUST_USE enum status team_measured_read(const struct team_prediction *tp,
-                                        const struct lab_file *lab, const char *path,
-                                        enum side side, struct team_measured *out,
-                                        struct err *err);
+/* Read the journal at path (a file, a directory, "-") and use its measurements for tp. lab
+ * NULL: a lab with the team's pairs and default options. STATUS_E_IO, STATUS_E_NOMEM,
+ * STATUS_E_EMPTY (no message for a pair of the team), err has the reason. out borrows tp, and
+ * is to be freed. */
+MUST_USE enum status team_measured_read(struct team_prediction *tp, const struct lab_file *lab,
+                                        const char *path, enum side side,
+                                        struct team_measured *out, struct err *err);
 void team_measured_free(struct team_measured *measured);
-
-/* Use the measurements for a prediction; tp is the one given to read. STATUS_E_MATH,
- * STATUS_E_NOMEM. */
-MUST_USE enum status team_measured_apply(const struct team_measured *measured,
-                                         struct team_prediction *tp);
 
 /* The measured laps of an activity, the team's own ones if any; NULL: none. */
 const struct team_laps *team_measured_laps(const struct team_measured *measured, size_t robot,

@@ -32,6 +32,8 @@ struct worker {
 
 /* ---- one run ---- */
 
+static const struct team_effects nobody = {NULL, NULL};
+
 static void run_once(struct bench *b, const struct team_prediction *tp,
                      const struct team_runs_options *o, const struct team_effects *fx,
                      struct team_run *run)
@@ -89,7 +91,7 @@ static void name_unknown(const struct team_prediction *tp, const struct team_dra
     }
 }
 
-enum status team_runs_expect(const struct team_prediction *tp,
+enum status team_runs_expect(struct team_prediction *tp,
                              const struct team_runs_options *options,
                              const struct team_effects *fx, struct team_run *run,
                              struct err_list *errors)
@@ -100,6 +102,10 @@ enum status team_runs_expect(const struct team_prediction *tp,
                             "out of memory");
     }
     const size_t before = errors->count + errors->more;
+    do {
+        team_draw_expect(b.draw);
+        run_once(&b, tp, options, &nobody, run);
+    } while (team_predict_finish(tp, b.draw));
     team_draw_expect(b.draw);
     run_once(&b, tp, options, fx, run);
     name_unknown(tp, b.draw, errors);
@@ -212,11 +218,9 @@ static enum status make_runs(struct work *w, struct team_runs *out, struct err_l
     return status;
 }
 
-enum status team_runs_make(const struct team_prediction *tp,
-                           const struct team_runs_options *options, struct team_runs *out,
-                           struct err_list *errors)
+enum status team_runs_make(struct team_prediction *tp, const struct team_runs_options *options,
+                           struct team_runs *out, struct err_list *errors)
 {
-    const struct team_effects nobody = {NULL, NULL};
     struct team_runs runs = {0};
     struct work work = {.tp = tp, .options = options};
     enum status status = team_runs_expect(tp, options, &nobody, &runs.expected, errors);

@@ -31,7 +31,7 @@ struct team_runs {
 
 /* Do the run without randomness; its effects go to fx, whose emit may be NULL. STATUS_E_NOMEM,
  * STATUS_E_EMPTY: the durations of some activities are unknown, err names them. */
-MUST_USE enum status team_runs_expect(const struct team_prediction *tp,
+MUST_USE enum status team_runs_expect(struct team_prediction *tp,
                                       const struct team_runs_options *options,
                                       const struct team_effects *fx, struct team_run *run,
                                       struct err_list *errors);
@@ -39,7 +39,7 @@ MUST_USE enum status team_runs_expect(const struct team_prediction *tp,
 /* Do all runs. out is to be freed by team_runs_free(). Errors as above; STATUS_E_STALE:
  * cancelled.
  */
-MUST_USE enum status team_runs_make(const struct team_prediction *tp,
+MUST_USE enum status team_runs_make(struct team_prediction *tp,
                                     const struct team_runs_options *options,
                                     struct team_runs *out, struct err_list *errors);
 void team_runs_free(struct team_runs *runs);

@@ -100,17 +100,6 @@ static bool load_journal(struct job *j, const char *path)
            print_fault(&err);
 }
 
-static bool apply_what_is_known(struct job *j)
-{
-    if (j->options->journal && team_measured_apply(&j->measured, j->tp) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: its travel times give no covariance\n",
-                      j->options->journal);
-        return false;
-    }
-    team_settings_apply(&j->settings, j->tp);
-    return true;
-}
-
 /* ---- output ---- */
 
 struct trace {
@@ -216,9 +205,7 @@ static int run_job(struct job *j, const char *path)
     if (o->journal && !load_journal(j, path)) {
         return EXIT_USAGE;
     }
-    if (!apply_what_is_known(j)) {
-        return EXIT_FAILED;
-    }
+    team_settings_apply(&j->settings, j->tp);
     j->runs = (struct team_runs_options){.runs = (size_t)o->runs,
                                          .seed = (uint64_t)o->seed,
                                          .threads = (unsigned)o->threads,

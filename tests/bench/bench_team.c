@@ -268,7 +268,7 @@ static void bench_runs(void)
         }
         if (travel_time_fit(moves, COUNT(moves), TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit) !=
                 STATUS_OK ||
-            team_predict_moves(tp, r, &fit, (struct team_extra){0.0, 0.0}) != STATUS_OK) {
+            team_predict_moves(tp, r, &fit) != STATUS_OK) {
             bench_fail("no fit");
         }
         team_predict_pose(tp, r, &origin);

@@ -270,7 +270,7 @@ static void step_rival(size_t k)
 
 static struct {
     struct share held, held90, jump, yes_wrong, no_wrong;
-    struct share sum[SUMS], calm[SUMS];
+    struct share sum[SUMS], calm[SUMS], team[DRIFTS];
     size_t low_labs, yes, asked;
 } found;
 
@@ -297,6 +297,44 @@ static void check_sums(size_t k)
         if (lab.drift == NO_DRIFT) {
             add_share(&found.calm[i], held);
         }
+    }
+}
+
+/* Draws the next laps as a team's prediction does: does their sum lie within P05 .. P95? */
+static void check_team(size_t k)
+{
+    enum { AHEAD = 8, RUNS = 400 };
+    static uint64_t own_state = 7; /* the labs stay those of the other checks */
+    const struct forecast_past past = past_of();
+    struct forecast_law law;
+    struct forecast_ahead ahead = {0};
+    double spread_s[AHEAD];
+    double sums_s[RUNS];
+    double expected_s = 0.0;
+    double took_s = 0.0;
+    if (k + AHEAD > MOVES || !forecast_find_law(&pair.forecast, FORECAST_REAL_LAP, &law)) {
+        return;
+    }
+    for (size_t i = 0; i < AHEAD; i++) {
+        double x[TRAVEL_P];
+        travel_row(lab.turn[k + i], lab.drive[k + i], x);
+        expected_s += forecast_law_lap(&law, x, &spread_s[i]);
+        forecast_add_ahead(&ahead, x, spread_s[i]);
+        took_s += lab.nominal_s[k + i] + lab.lag_s[k + i];
+    }
+    const double sd = forecast_common_sd(&past, FORECAST_REAL_LAP, &law, &ahead);
+    for (size_t run = 0; run < RUNS; run++) {
+        const double common = sd * truth_normal(&own_state);
+        sums_s[run] = expected_s;
+        for (size_t i = 0; i < AHEAD; i++) {
+            const size_t at = (size_t)(truth_uniform(&own_state) * (double)law.count);
+            sums_s[run] += spread_s[i] * (law.score[at] + common);
+        }
+    }
+    if (!isnan(sums_s[0])) {
+        qsort(sums_s, RUNS, sizeof *sums_s, compare_numbers);
+        add_share(&found.team[lab.drift],
+                  sums_s[RUNS / 20] <= took_s && took_s <= sums_s[RUNS - RUNS / 20]);
     }
 }
 
@@ -342,6 +380,9 @@ static void run_lab(size_t number)
         }
         if (k % 9 == number % 9) {
             check_sums(k);
+        }
+        if (k >= 80 && k % 15 == number % 15) {
+            check_team(k);
         }
         step_rival(k);
         close_move(&made, lab.turn[k], lab.drive[k], lab.nominal_s[k] + lag_s,
@@ -415,6 +456,14 @@ static void test_labs(void)
     CHECK("after a jump", ratio_of(&found.jump) >= 0.83 - 2.0 * allow_chance());
     CHECK("narrower than plain ACI",
           find_equal_width(&mine) <= (0.88 + allow_chance()) * find_equal_width(&plain));
+    struct share team = {0};
+    for (enum drift d = NO_DRIFT; d < DRIFTS; d++) {
+        team.count += found.team[d].count;
+        team.of += found.team[d].of;
+    }
+    CHECK("laps of a team", ratio_of(&team) >= 0.85 - 2.0 * allow_chance());
+    CHECK("and of robots that drift",
+          ratio_of(&found.team[WALK]) >= 0.85 - 3.0 * allow_chance());
     CHECK("wrong yes", ratio_of(&found.yes_wrong) <= 0.03 + allow_chance());
     CHECK("wrong no",
           found.no_wrong.of == 0 || ratio_of(&found.no_wrong) <= 0.03 + allow_chance());

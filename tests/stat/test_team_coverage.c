@@ -83,8 +83,7 @@ static void free_bench(struct bench *b)
 static void learn_robot(struct bench *b, uint16_t robot, const struct travel_fit *fit)
 {
     double *root = b->root[robot];
-    CU_ASSERT_EQUAL_FATAL(team_predict_moves(b->tp, robot, fit, (struct team_extra){0.0, 0.0}),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(team_predict_moves(b->tp, robot, fit), STATUS_OK);
     b->fit[robot] = *fit;
     for (size_t i = 0; i < TRAVEL_P * TRAVEL_P; i++) {
         root[i] = fit->ls.covariance[i / TRAVEL_P][i % TRAVEL_P];

@@ -294,9 +294,10 @@ static enum status fail_range(struct move_list *list, size_t from, size_t n,
 static void test_failed_moves(void)
 {
     const struct identify_request request = {.side = "real"};
-    struct move_list list = {.request = &request};
+    const struct move_form form = {.fit = fail_range};
+    struct move_list list = {.request = &request, .form = &form};
     struct err err = {0};
-    CHECK_INT("failed", move_list_fit(&list, fail_range, &err), STATUS_E_MATH);
+    CHECK_INT("failed", move_list_fit(&list, &err), STATUS_E_MATH);
     CHECK_TEXT("code", fault_name(err.fault), "fit_failed");
     CHECK_TEXT("where", err.where, "identify");
 }

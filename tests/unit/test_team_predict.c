@@ -48,15 +48,13 @@ static struct team_prediction *make_transport(size_t robots, bool brief_hold, bo
         }
         const struct travel_fit fit = known_fit(&truth);
         const struct team_pose origin = {0.0, 0.0, 0.0};
-        CHECK_INT("fit",
-                  team_predict_moves(tp, (uint16_t)r, &fit, (struct team_extra){0.0, 0.0}),
-                  STATUS_OK);
+        CHECK_INT("fit", team_predict_moves(tp, (uint16_t)r, &fit), STATUS_OK);
         team_predict_pose(tp, (uint16_t)r, &origin);
     }
     return tp;
 }
 
-static void make_runs(const struct team_prediction *tp, size_t runs, unsigned threads,
+static void make_runs(struct team_prediction *tp, size_t runs, unsigned threads,
                       uint64_t seed, struct team_runs *out)
 {
     const struct team_runs_options options = {
@@ -428,8 +426,7 @@ static void test_unknown_times_are_named(void)
     struct team_prediction *tp = make_prediction(&cell);
     const struct travel_fit fit = known_fit(&CELL_FITS[0]);
     const struct team_pose origin = {0.0, 0.0, 0.0};
-    CHECK_INT("R1 moves", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
-              STATUS_OK);
+    CHECK_INT("R1 moves", team_predict_moves(tp, 0, &fit), STATUS_OK);
     team_predict_pose(tp, 0, &origin);
     const struct team_runs_options options = {
         .runs = 1, .threads = 1, .seed = 1, .horizon_us = DAY_US};
@@ -517,8 +514,7 @@ static void test_streams_are_each_robots_own(void)
     CHECK("drawn", team_draw_lap(draw, &pick, &first));
     CHECK_INT("nominal", draw->law, TEAM_LAW_NOMINAL);
     const struct travel_fit fit = known_fit(&CELL_FITS[1]);
-    CHECK_INT("another fit", team_predict_moves(tp, 0, &fit, (struct team_extra){1.0, 0.0}),
-              STATUS_OK);
+    CHECK_INT("another fit", team_predict_moves(tp, 0, &fit), STATUS_OK);
     team_draw_begin(draw, 9, 4);
     CHECK("drawn", team_draw_lap(draw, &pick, &again));
     CHECK_INT("the same", again.lap_us, first.lap_us);
@@ -570,8 +566,7 @@ static void test_moves_without_fit(void)
         const struct team_effects nobody = {NULL, NULL};
         struct err_list errors = {0};
         struct team_run run;
-        CHECK_INT("moves", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
-                  STATUS_OK);
+        CHECK_INT("moves", team_predict_moves(tp, 0, &fit), STATUS_OK);
         team_predict_pose(tp, 0, &origin);
         CHECK_INT(rows[i].name, team_runs_expect(tp, &options, &nobody, &run, &errors),
                   rows[i].known ? STATUS_OK : STATUS_E_EMPTY);
@@ -581,9 +576,82 @@ static void test_moves_without_fit(void)
     struct team_prediction *tp = make_prediction(&cell);
     CHECK_INT("few", travel_time_fit(moves, 4, TRAVEL_TURNS_AND_DRIVES, TRAVEL_OLS, &fit),
               STATUS_OK);
-    CHECK_INT("few", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
-              STATUS_E_EMPTY);
+    CHECK_INT("few", team_predict_moves(tp, 0, &fit), STATUS_E_EMPTY);
     free(tp);
+}
+
+/* Lets forecasts learn moves of a robot whose speeds walk; beta: the terms of its last move. */
+static void learn_moves(struct random_source *random, size_t count, double walk,
+                        double beta[TRAVEL_P], struct forecast *f, struct forecast_move *past)
+{
+    forecast_init(f);
+    for (size_t k = 0; k < count; k++) {
+        struct forecast_move *m = &past[k];
+        struct forecast_made made = {0};
+        struct forecast_outcome outcome[FORECAST_SIDES] = {{FORECAST_DONE, 0.0},
+                                                           {FORECAST_NOT_ASKED, 0.0}};
+        double x[TRAVEL_P];
+        m->turn = k % 3 != 1 ? random_between(random, 0.3, 3.3) : 0.0;
+        m->drive = k % 3 != 0 ? random_between(random, 0.2, 1.5) : 0.0;
+        travel_row(m->turn, m->drive, x);
+        outcome[0].lap_s = 0.02 * random_normal(random);
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            beta[j] += j >= TRAVEL_INV_W ? walk * random_normal(random) : 0.0;
+            outcome[0].lap_s += beta[j] * x[j];
+        }
+        forecast_predict(f, m->turn, m->drive, 1, &made, NULL);
+        const unsigned started = forecast_learn(f, &made, m->turn, m->drive, outcome, m->lap_s);
+        forecast_start(f, started, past, k + 1);
+    }
+}
+
+/* A pair that has moved often gives its forecasts; the errors of a run's moves have a common
+ * part. */
+static void test_forecasts_give_the_laps(void)
+{
+    static const struct {
+        const char *name;
+        size_t moves;
+        double walk, least_s, most_s; /* of the speeds; and of the width of P05 .. P95 */
+        bool known;
+    } rows[] = {{"noise alone", 120, 0.0, 0.1, 0.4, true},
+                {"speeds that walk", 120, 0.004, 0.4, 4.0, true},
+                {"few scores", 30, 0.0, 0.0, 0.0, false},
+                {"few sequences", 36, 0.0, 0.0, 0.0, false}};
+    const struct team_runs_options options = {
+        .runs = 2000, .threads = 1, .seed = 3, .horizon_us = DAY_US};
+    cell_start(&cell, "cell", TEAM_ORDERED);
+    (void)cell_sequence(&cell, "s");
+    cell_do(&cell, "Move", "there");
+    cell_do(&cell, "Move", "back");
+    cell_position(&cell, "there", 0.5, 0.0);
+    cell_position(&cell, "back", 0.0, 0.0);
+    (void)cell_robot(&cell, "R1", 0, 4);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct random_source random = random_stream(5, i);
+        struct forecast forecast;
+        struct forecast_move past[FORECAST_WINDOW_MAX];
+        double beta[TRAVEL_P] = {0.1, 0.05, 0.05, 1.0, 2.0};
+        struct team_prediction *tp = make_prediction(&cell);
+        const struct team_pose origin = {0.0, 0.0, 0.0};
+        const struct forecast_past all = {&forecast, past, rows[i].moves};
+        struct err_list errors = {0};
+        struct team_runs runs;
+        learn_moves(&random, rows[i].moves, rows[i].walk, beta, &forecast, past);
+        team_predict_pose(tp, 0, &origin);
+        team_predict_forecasts(tp, 0, &all, FORECAST_REAL_LAP);
+        CHECK_INT(rows[i].name, team_runs_make(tp, &options, &runs, &errors),
+                  rows[i].known ? STATUS_OK : STATUS_E_EMPTY);
+        if (rows[i].known) {
+            const double width_s = runs.makespan_s.p95.value - runs.makespan_s.p05.value;
+            const double turn_s = beta[1] + 3.14159265358979 * beta[3];
+            const double truth_s = 8.0 * (beta[0] + beta[2] + 0.5 * beta[4]) + 7.0 * turn_s;
+            CHECK(rows[i].name, width_s > rows[i].least_s && width_s < rows[i].most_s);
+            CHECK(rows[i].name, fabs(runs.makespan_s.p50.value - truth_s) < width_s);
+            team_runs_free(&runs);
+        }
+        free(tp);
+    }
 }
 
 /* ---- legs ---- */
@@ -703,5 +771,6 @@ int main(void)
     CU_add_test(suite, "faster moves", test_faster_moves);
     CU_add_test(suite, "streams are each robot's own", test_streams_are_each_robots_own);
     CU_add_test(suite, "moves without a fit", test_moves_without_fit);
+    CU_add_test(suite, "forecasts give the laps", test_forecasts_give_the_laps);
     return check_run();
 }

@@ -73,7 +73,6 @@ struct team_live_robot {
     char job[EVENT_ID_MAX];  /* present job; "": none, or one without id */
     struct team_live_command sent[TEAM_LIVE_COMMANDS]; /* ring */
     uint64_t doing;                                    /* number of the present job; 0: none */
-    struct team_laps extra; /* how much longer laps of moves are than the motion */
     uint32_t law_count;
     struct team_live_law law[TEAM_LIVE_LAWS];
 };

@@ -70,9 +70,6 @@ void team_live_learn_entry(const struct team_live_run *run, uint16_t robot,
         entry->interrupted_us > 0 || entry->ambiguous != ENTRY_SURE) {
         return;
     }
-    if (entry->motion_us[s] != LAB_TIME_NONE) {
-        add_lap(&r->extra, lab_s(entry->lap_us[s] - entry->motion_us[s]));
-    }
     struct team_live_law *law = find_law(r, sent->task, sent->arg);
     if (law && fabs(entry->displacement_m) > 0.0) {
         add_lap(&law->turns, fabs(entry->rotation_rad));

@@ -8,7 +8,6 @@
 #include "base/numbers/hash.h"
 #include "twin/team/live/team_live_parts.h"
 #include "twin/team/step/team_memory.h"
-#include "twin/team/step/team_predict.h"
 #include "twin/team/step/team_simulate.h"
 #include "twin/team/step/team_statistics.h"
 
@@ -68,22 +67,39 @@ size_t team_live_predict_bytes(const struct team_params *p)
 /* ---- known durations
  * ---------------------------------------------------------------------- */
 
-static void learn_robot(struct predictor *s, uint16_t i, team_live_pair_fits *fits,
+void team_live_predict_pair(struct team_prediction *tp, uint16_t robot, const struct pair *pair,
+                            const struct pair_params *p, enum side side)
+{
+    struct forecast_move past[PAIR_WINDOW_MAX];
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    struct travel_fit fit;
+    const struct forecast_past all = {&pair->forecast, past,
+                                      pair_forecast_moves(pair, p, past)};
+    size_t n = 0;
+    if (pair_is_arm(p)) {
+        return;
+    }
+    for (size_t k = 0; k < all.n; k++) {
+        if (isfinite(past[k].lap_s[side])) {
+            moves[n++] = (struct travel_move){past[k].turn, past[k].drive, past[k].lap_s[side]};
+        }
+    }
+    if (travel_time_fit(moves, n, p->motion, p->method, &fit) == STATUS_OK) {
+        const enum status status = team_predict_moves(tp, robot, &fit);
+        (void)status; /* too few: the next law is used */
+    }
+    team_predict_forecasts(tp, robot, &all, (enum forecast_quantity)side);
+}
+
+static void learn_robot(struct predictor *s, uint16_t i, team_live_read_pair *read,
                         void *context)
 {
     const struct team_live_robot *r = team_live_robot(s->live, s->p, i);
-    const enum side side = r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL;
-    struct pair_fits found = {.commanded = true};
-    struct team_extra extra = {0.0, 0.0};
     enum status status = STATUS_OK;
-    if (r->extra.n > 1) {
-        extra = (struct team_extra){r->extra.mean_s, team_laps_sd(&r->extra)};
-    }
-    if (fits && r->pair != TEAM_LIVE_NO_PAIR) {
-        fits(context, r->pair, &found);
-    }
-    if (!found.commanded && found.known[side]) {
-        status = team_predict_moves(s->tp, i, &found.fit[side], extra);
+    if (read && r->pair != TEAM_LIVE_NO_PAIR) {
+        const struct pair_params *p = NULL;
+        const struct pair *pair = read(context, r->pair, &p);
+        team_live_predict_pair(s->tp, i, pair, p, r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL);
     }
     for (uint32_t k = 0; k < r->law_count; k++) {
         const struct team_live_law *law = &r->law[k];
@@ -92,7 +108,7 @@ static void learn_robot(struct predictor *s, uint16_t i, team_live_pair_fits *fi
                                        team_laps_sd(&law->laps),
                                        team_laps_of_one_move(&law->turns, &law->distances));
     }
-    (void)status; /* too few or no moves: the next law is used */
+    (void)status; /* too few: the next law is used */
     const struct team_pose pose = {r->pose[0], r->pose[1], r->pose[2]};
     if (r->posed) {
         team_predict_pose(s->tp, i, &pose);
@@ -292,7 +308,7 @@ static void explain_end(const struct predictor *s, const struct team_run *expect
 }
 
 void team_live_predict(void *memory, const struct team_live *live, const struct team_params *p,
-                       int64_t t_us, team_live_pair_fits *fits, void *context,
+                       int64_t t_us, team_live_read_pair *read, void *context,
                        struct team_forecast *out)
 {
     struct predictor *s = memory;
@@ -307,7 +323,7 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
     s->draw = team_draw_init(pieces[1], s->tp);
     s->simulator = team_simulator_init(pieces[2], p);
     for (uint16_t i = 0; i < p->robot_count; i++) {
-        learn_robot(s, i, fits, context);
+        learn_robot(s, i, read, context);
     }
     plan_starts(s);
     find_jobs(s);
@@ -315,8 +331,10 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
     out->number = live->forecast.asked;
     out->t_us = t_us;
     s->expects = true;
-    team_draw_expect(s->draw);
-    run_once(s, &expected);
+    do {
+        team_draw_expect(s->draw);
+        run_once(s, &expected);
+    } while (team_predict_finish(s->tp, s->draw));
     s->expects = false;
     const bool known = s->draw->unknown.robot == TEAM_NONE;
     const size_t runs = known ? run_all(s, &expected) : 0;

@@ -12,6 +12,7 @@
 
 #include "twin/pair/pair.h"
 #include "twin/team/live/team_live.h"
+#include "twin/team/step/team_predict.h"
 
 enum {
     TEAM_LIVE_PREDICT_RUNS = 1000,    /* maximum; with many activities */
@@ -20,16 +21,22 @@ enum {
     TEAM_LIVE_PREDICT_LONGEST = 1024  /* per run; later activities are not predicted */
 };
 
-/* Gets the travel time fits of a pair's moves (pair_fit_window()). */
-typedef void team_live_pair_fits(void *context, uint32_t pair, struct pair_fits *out);
+/* Gets a pair of the lab and its parameters. */
+typedef const struct pair *team_live_read_pair(void *context, uint32_t pair,
+                                               const struct pair_params **p);
+
+/* Predicts the moves of a team's robot from those that its pair made on this side: by the
+ * pair's forecasts, or a fit of their laps at arrival. Arms, which move joints, have none. */
+void team_live_predict_pair(struct team_prediction *tp, uint16_t robot, const struct pair *pair,
+                            const struct pair_params *p, enum side side);
 
 size_t team_live_predict_bytes(const struct team_params *p);
 
 /* Predicts from the team's state at t_us, for its newest request. memory:
- * team_live_predict_bytes(), aligned for any type. fits NULL: use the measured durations of
+ * team_live_predict_bytes(), aligned for any type. read NULL: use the measured durations of
  * moves. *out is always valid; its detail has the reason if there is no end. */
 void team_live_predict(void *memory, const struct team_live *live, const struct team_params *p,
-                       int64_t t_us, team_live_pair_fits *fits, void *context,
+                       int64_t t_us, team_live_read_pair *read, void *context,
                        struct team_forecast *out);
 
 #endif

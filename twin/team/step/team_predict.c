@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_eigen.h>
 
+#include "base/numbers/constants.h"
 #include "twin/team/step/team_memory.h"
 
 /* Duration of one kind of activity of one robot. */
@@ -22,16 +23,53 @@ struct team_move_law {
     bool known, whole; /* whole: covers any move; otherwise ask the fit */
     uint32_t freedom;
     double root[TRAVEL_P][TRAVEL_P]; /* root root' is the covariance of beta */
-    double noise_s, extra_s;
+    double noise_s;
     enum travel_motion motion;
     struct robust_ls_fit ls;
+    bool forecasts; /* the forecasts of its pair come first: */
+    enum forecast_quantity side;
+    struct forecast forecast;
+    struct forecast_move past[FORECAST_WINDOW_MAX];
+    size_t past_count;
+    struct forecast_law law;
+    double common_sd;
 };
 
 struct team_drawn_robot {
     struct random_source random;
     struct team_pose pose;
     double beta[TRAVEL_P], noise_s;
+    double common;               /* error of all moves by forecasts, in spreads */
+    struct forecast_ahead ahead; /* without chance: these moves */
 };
+
+/* A robot this close (m, rad) needs no command. */
+static const double NO_MOVE = 1e-3;
+
+size_t team_legs(struct team_pose *pose, const struct team_position *to,
+                 struct team_leg legs[TEAM_LEGS_MAX])
+{
+    const double dx = to->x_m - pose->x_m;
+    const double dy = to->y_m - pose->y_m;
+    const double way_m = hypot(dx, dy);
+    size_t count = 0;
+    if (!(way_m <= NO_MOVE)) {
+        const double bearing = atan2(dy, dx);
+        legs[count++] =
+            (struct team_leg){remainder(bearing - pose->heading_rad, 2.0 * PI), way_m};
+        pose->heading_rad = bearing;
+    }
+    pose->x_m = to->x_m;
+    pose->y_m = to->y_m;
+    if (!isnan(to->heading_rad)) {
+        const double turn_rad = remainder(to->heading_rad - pose->heading_rad, 2.0 * PI);
+        if (!(fabs(turn_rad) <= NO_MOVE)) {
+            legs[count++] = (struct team_leg){turn_rad, 0.0};
+        }
+        pose->heading_rad = to->heading_rad;
+    }
+    return count;
+}
 
 /* ---- memory ---- */
 
@@ -152,9 +190,9 @@ static uint32_t count_freedom(size_t freedom)
 }
 
 enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
-                               const struct travel_fit *fit, struct team_extra extra)
+                               const struct travel_fit *fit)
 {
-    struct team_move_law law = {.known = true, .motion = fit->motion, .extra_s = extra.mean_s};
+    struct team_move_law law = {.known = true, .motion = fit->motion};
     if (fit->n == 0 || fit->freedom < TEAM_LAW_FREEDOM_MIN) {
         return STATUS_E_EMPTY;
     }
@@ -172,9 +210,36 @@ enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
     /* RMSE over all moves: late replies that the robust fit rejected are noise of future moves,
      * too. */
     const double all_s = fit->rmse_s * sqrt((double)fit->n / (double)(fit->n - fit->ls.rank));
-    law.noise_s = hypot(fmax(fit->residual_s_sd, all_s), extra.sd_s);
+    law.noise_s = fmax(fit->residual_s_sd, all_s);
     tp->moves[robot] = law;
     return STATUS_OK;
+}
+
+void team_predict_forecasts(struct team_prediction *tp, uint16_t robot,
+                            const struct forecast_past *past, enum forecast_quantity side)
+{
+    struct team_move_law *law = &tp->moves[robot];
+    law->forecasts = forecast_find_law(past->forecast, side, &law->law);
+    law->side = side;
+    law->forecast = *past->forecast;
+    law->past_count = past->n;
+    memcpy(law->past, past->moves, past->n * sizeof *law->past);
+}
+
+bool team_predict_finish(struct team_prediction *tp, const struct team_draw *draw)
+{
+    bool again = false;
+    for (size_t r = 0; r < tp->params->robot_count; r++) {
+        struct team_move_law *law = &tp->moves[r];
+        const struct forecast_past past = {&law->forecast, law->past, law->past_count};
+        if (law->forecasts) {
+            law->common_sd =
+                forecast_common_sd(&past, law->side, &law->law, &draw->robot[r].ahead);
+            law->forecasts = !isnan(law->common_sd);
+            again = again || !law->forecasts;
+        }
+    }
+    return again;
 }
 
 enum status team_predict_measured(struct team_prediction *tp,
@@ -284,6 +349,9 @@ void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
         if (tp->moves[r].known) {
             draw_moves(robot, &tp->moves[r]);
         }
+        if (tp->moves[r].forecasts) {
+            robot->common = tp->moves[r].common_sd * random_normal(&robot->random);
+        }
         for (size_t k = 0; k < tp->kind_count; k++) {
             d->laps[r * tp->kind_count + k] = draw_mean(&robot->random, law_of(tp, r, k));
         }
@@ -307,6 +375,15 @@ void team_draw_expect(struct team_draw *d)
     }
 }
 
+static bool are_known(const struct team_leg *legs, size_t count)
+{
+    bool known = true;
+    for (size_t i = 0; i < count; i++) {
+        known = known && !isnan(legs[i].rotation_rad) && !isnan(legs[i].displacement_m);
+    }
+    return known;
+}
+
 /* Predicts the legs together, without noise; NAN: the fit does not cover them. */
 static double expect_legs(const struct team_draw *d, size_t r, const struct team_leg *legs,
                           size_t count)
@@ -315,18 +392,41 @@ static double expect_legs(const struct team_draw *d, size_t r, const struct team
     double lap_s = 0.0;
     for (size_t i = 0; i < count; i++) {
         double row[TRAVEL_P];
-        if (isnan(legs[i].rotation_rad) || isnan(legs[i].displacement_m)) {
-            return (double)NAN;
-        }
         travel_motion_row(law->motion, legs[i].rotation_rad, legs[i].displacement_m, row);
         if (!law->whole && !robust_ls_estimable(&law->ls, row)) {
             return (double)NAN;
         }
         row[TRAVEL_INV_W] /= d->tp->speed[r];
         row[TRAVEL_INV_V] /= d->tp->speed[r];
-        lap_s += law->extra_s;
         for (size_t j = 0; j < TRAVEL_P; j++) {
             lap_s += row[j] * d->robot[r].beta[j];
+        }
+    }
+    return lap_s;
+}
+
+/* Draws the legs by the pair's forecasts; without chance it counts them. NAN: the forecasts do
+ * not cover them. */
+static double draw_by_forecasts(const struct team_draw *d, size_t r,
+                                const struct team_leg *legs, size_t count)
+{
+    const struct forecast_law *law = &d->tp->moves[r].law;
+    struct team_drawn_robot *robot = &d->robot[r];
+    double rows[TEAM_LEGS_MAX][TRAVEL_P];
+    double spread_s[TEAM_LEGS_MAX];
+    double lap_s = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        travel_row(legs[i].rotation_rad, legs[i].displacement_m, rows[i]);
+        rows[i][TRAVEL_INV_W] /= d->tp->speed[r];
+        rows[i][TRAVEL_INV_V] /= d->tp->speed[r];
+        lap_s += forecast_law_lap(law, rows[i], &spread_s[i]);
+    }
+    for (size_t i = 0; i < count && !isnan(lap_s); i++) {
+        if (d->expect) {
+            forecast_add_ahead(&robot->ahead, rows[i], spread_s[i]);
+        } else {
+            const double at = random_between(&robot->random, 0.0, (double)law->count);
+            lap_s += spread_s[i] * (law->score[(size_t)at] + robot->common);
         }
     }
     return lap_s;
@@ -358,12 +458,19 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
     const size_t leg_count = to ? team_legs(&robot->pose, to, legs) : 0;
     const bool like = law_of(tp, r, k)->kind == TEAM_LAW_MEASURED && law_of(tp, r, k)->like;
     d->law = law_of(tp, r, k)->kind;
-    if (!like && tp->moves[r].known && to) {
-        const double lap_s = expect_legs(d, r, legs, leg_count);
-        if (!isnan(lap_s)) {
+    if (!like && to && are_known(legs, leg_count)) {
+        const struct team_move_law *m = &tp->moves[r];
+        struct team_drawn_lap fitted = {.mean_s = (double)NAN};
+        if (m->forecasts) {
+            fitted.mean_s = draw_by_forecasts(d, r, legs, leg_count);
+        }
+        if (isnan(fitted.mean_s) && m->known) {
+            fitted = (struct team_drawn_lap){.mean_s = expect_legs(d, r, legs, leg_count),
+                                             .sd_s = robot->noise_s * sqrt((double)leg_count)};
+        }
+        if (!isnan(fitted.mean_s)) {
             d->law = TEAM_LAW_FITTED;
-            law = (struct team_drawn_lap){.mean_s = lap_s,
-                                          .sd_s = robot->noise_s * sqrt((double)leg_count)};
+            law = fitted;
         }
     }
     if (moves && d->law != TEAM_LAW_FITTED) {

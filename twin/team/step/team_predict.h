@@ -8,6 +8,9 @@
  *
  *   lap = x . B + S z,  S^2 = s^2 f / chi2(f),  B = b + (S / s) C^1/2 z'
  *
+ * A pair that has moved often enough gives its forecasts instead: past scores at random, and a
+ * common error (identification/travel/forecast_sum.h).
+ *
  * b, C, s, f are the fit's solution, covariance, residual deviation and degrees of freedom. So
  * x . B + S z follows Student's distribution about its prediction, as a new move does
  * (docs/model/teams_theory.md, "Simulation"). Each robot draws from its own random stream, so
@@ -17,8 +20,8 @@
 #define TWIN_TEAM_STEP_TEAM_PREDICT_H
 
 #include "base/numbers/random.h"
+#include "identification/travel/forecast_sum.h"
 #include "identification/travel/travel_fit.h"
-#include "twin/team/step/team_legs.h"
 #include "twin/team/step/team_simulate.h"
 
 enum {
@@ -27,6 +30,27 @@ enum {
     /* From this number on they are treated as known. */
     TEAM_LAW_FREEDOM_KNOWN = 100000
 };
+
+/* ---- the moves to a position: turn, then distance, then a turn to its heading, if any ---- */
+
+enum { TEAM_LEGS_MAX = 2 };
+
+/* A robot's pose; NAN: unknown. */
+struct team_pose {
+    double x_m, y_m, heading_rad;
+};
+
+/* One command: counter-clockwise, then forward. */
+struct team_leg {
+    double rotation_rad, displacement_m;
+};
+
+/* Computes the legs from *pose to a position, and updates *pose. Returns their number, 0 if the
+ * robot is there already. Unknown parts of the pose become NAN in a leg. */
+size_t team_legs(struct team_pose *pose, const struct team_position *to,
+                 struct team_leg legs[TEAM_LEGS_MAX]);
+
+/* ---- laws ---- */
 
 /* Source of an activity's duration; the first available one is used. */
 #define TEAM_LAWS(X)                                                                           \
@@ -68,13 +92,12 @@ struct team_prediction *team_prediction_init(void *memory, const struct team_par
 
 size_t team_activity_kind(const struct team_prediction *tp, const struct team_step *step);
 
-/* A fit gives the duration of this robot's moves. extra: additional time of every move, with
- * its standard deviation. STATUS_E_EMPTY: the fit has too few moves. */
-struct team_extra {
-    double mean_s, sd_s;
-};
+/* A fit gives the duration of this robot's moves. STATUS_E_EMPTY: it has too few moves. */
 MUST_USE enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
-                                        const struct travel_fit *fit, struct team_extra extra);
+                                        const struct travel_fit *fit);
+/* The same by the forecasts of its pair's laps on this side, from 19 scores on. */
+void team_predict_forecasts(struct team_prediction *tp, uint16_t robot,
+                            const struct forecast_past *past, enum forecast_quantity side);
 /* n laps of this activity were measured. like: the laps of a move all began at the same pose,
  * as future ones will; otherwise a fit has precedence if it covers the motion. STATUS_E_EMPTY:
  * too few; STATUS_E_RANGE: no step has it, or mean or standard deviation is invalid. */
@@ -114,6 +137,10 @@ void team_draw_begin(struct team_draw *draw, uint64_t seed, uint64_t run);
 /* Does the same without chance: estimated parameters, no noise, and one second for each
  * activity whose duration is unknown. */
 void team_draw_expect(struct team_draw *draw);
+/* Call it after a run without chance, which shows the moves ahead: finds how large the error is
+ * that the moves of a robot have in common. True: for some robot there are too few sequences of
+ * as many moves, so its forecasts give way, and the run must be repeated. */
+MUST_USE bool team_predict_finish(struct team_prediction *tp, const struct team_draw *draw);
 /* A team_ask_lap; context is the struct team_draw. False: the duration is unknown. */
 bool team_draw_lap(void *context, const struct team_effect *start, struct team_lap *lap);
 #endif
