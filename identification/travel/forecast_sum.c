@@ -151,15 +151,46 @@ static void begin_question(struct question *ask, const struct forecast *f,
     ask->lengths = &ask->present[real ? FORECAST_REAL_LAP : FORECAST_VIRTUAL_LAP];
 }
 
+void forecast_add_ahead(struct forecast_ahead *ahead, const double x[TRAVEL_P], double spread_s)
+{
+    ahead->count++;
+    ahead->spread_s += spread_s;
+    ahead->spread2_s2 += spread_s * spread_s;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        ahead->x[j] += x[j];
+    }
+}
+
+/* Past sequences of as many moves. Many moves are several sequences, whose errors add up. */
+struct sequences {
+    double score[FORECAST_WINDOW_MAX];
+    size_t count;
+    double times;          /* number of sequences in the moves */
+    double stretch, wider; /* of a bound, and of a variance: by the leverage */
+};
+
+static void score_sequences(const struct question *ask, const struct forecast_ahead *ahead,
+                            enum forecast_level level, struct sequences *out)
+{
+    double x[TRAVEL_P];
+    const size_t block = ahead->count < SUM_MOVES_MAX ? ahead->count : SUM_MOVES_MAX;
+    out->times = (double)ahead->count / (double)block;
+    out->count = score_past(ask, block, out->score);
+    out->stretch = stretch_bound(level, (double)out->count / (double)block + 1.0);
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        x[j] = ahead->x[j] / out->times;
+    }
+    out->wider = 1.0 + largest_leverage(ask, ask->present, x) / (double)block;
+}
+
 struct forecast_sum forecast_sum(const struct forecast_past *past,
                                  const struct forecast_move *moves, size_t count,
                                  enum forecast_quantity q, enum forecast_level level)
 {
     struct question ask;
     struct forecast_made made = {0};
-    double scores[FORECAST_WINDOW_MAX];
-    double sum[TRAVEL_P] = {0};
-    double variance = 0.0;
+    struct forecast_ahead ahead = {0};
+    struct sequences known;
     struct forecast_sum out = {false, (double)NAN, (double)NAN, 0};
     forecast_predict(past->forecast, moves[0].turn, moves[0].drive, ~0U, &made, NULL);
     if (!forecast_knows(&made, q)) {
@@ -170,29 +201,20 @@ struct forecast_sum forecast_sum(const struct forecast_past *past,
     for (size_t i = 0; i < count; i++) {
         double x[TRAVEL_P];
         travel_row(moves[i].turn, moves[i].drive, x);
-        const double spread_s = spread_of(&ask, x);
-        variance += spread_s * spread_s;
-        for (size_t j = 0; j < TRAVEL_P; j++) {
-            sum[j] += x[j];
-        }
+        forecast_add_ahead(&ahead, x, spread_of(&ask, x));
     }
-    const size_t block = count < SUM_MOVES_MAX ? count : SUM_MOVES_MAX;
-    const double times = (double)count / (double)block; /* errors of sequences add up */
     out.known = true;
-    out.expected_s = expect_sum(&ask, ask.present, sum);
-    out.windows = score_past(&ask, block, scores);
+    out.expected_s = expect_sum(&ask, ask.present, ahead.x);
+    score_sequences(&ask, &ahead, level, &known);
+    out.windows = known.count;
     if (out.windows < SCORES_FULL) {
         return out;
     }
-    gsl_sort(scores, 1, out.windows);
+    gsl_sort(known.score, 1, out.windows);
     const double bound =
-        scores[out.windows - forecast_rank(forecast_tail(level), out.windows)] *
-        stretch_bound(level, (double)out.windows / (double)block + 1.0);
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        sum[j] /= times;
-    }
-    const double h = largest_leverage(&ask, ask.present, sum);
-    out.half_s = bound * sqrt(variance / times * (1.0 + h / (double)block)) * times;
+        known.score[out.windows - forecast_rank(forecast_tail(level), out.windows)] *
+        known.stretch;
+    out.half_s = bound * sqrt(ahead.spread2_s2 / known.times * known.wider) * known.times;
     return out;
 }
 
@@ -226,22 +248,11 @@ double forecast_law_lap(const struct forecast_law *law, const double x[TRAVEL_P]
                                                            : (double)NAN;
 }
 
-void forecast_add_ahead(struct forecast_ahead *ahead, const double x[TRAVEL_P], double spread_s)
-{
-    ahead->count++;
-    ahead->spread_s += spread_s;
-    ahead->spread2_s2 += spread_s * spread_s;
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        ahead->x[j] += x[j];
-    }
-}
-
 double forecast_common_sd(const struct forecast_past *past, enum forecast_quantity side,
                           const struct forecast_law *law, const struct forecast_ahead *ahead)
 {
     struct question ask;
-    double scores[FORECAST_WINDOW_MAX];
-    double x[TRAVEL_P];
+    struct sequences known;
     double squares = 0.0;
     size_t finite = 0;
     if (ahead->count == 0) {
@@ -249,25 +260,17 @@ double forecast_common_sd(const struct forecast_past *past, enum forecast_quanti
     }
     begin_question(&ask, past->forecast, side);
     read_rows(&ask, past);
-    const size_t block = ahead->count < SUM_MOVES_MAX ? ahead->count : SUM_MOVES_MAX;
-    const double times = (double)ahead->count / (double)block;
-    const size_t windows = score_past(&ask, block, scores);
-    for (size_t i = 0; i < windows; i++) {
-        if (isfinite(scores[i])) {
-            squares += scores[i] * scores[i];
-            finite++;
-        }
+    score_sequences(&ask, ahead, FORECAST_90, &known);
+    for (size_t i = 0; i < known.count; i++) {
+        const bool ended = isfinite(known.score[i]);
+        squares += ended ? known.score[i] * known.score[i] : 0.0;
+        finite += ended;
     }
     if (finite < SCORES_FULL) {
         return (double)NAN;
     }
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        x[j] = ahead->x[j] / times;
-    }
-    const double h = largest_leverage(&ask, ask.present, x);
-    const double t = stretch_bound(FORECAST_90, (double)windows / (double)block + 1.0);
     const double together =
-        squares / (double)finite * (1.0 + h / (double)block) * t * t * times;
+        squares / (double)finite * known.wider * known.stretch * known.stretch * known.times;
     return sqrt(fmax(together - law->variance, 0.0) * ahead->spread2_s2) / ahead->spread_s;
 }
 
