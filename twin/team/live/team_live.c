@@ -111,6 +111,12 @@ void team_live_add_event(const struct team_live_run *run, const struct team_even
     }
 }
 
+void team_live_signal(const struct team_live_run *run, enum team_event_kind kind,
+                      uint16_t robot, uint32_t n)
+{
+    team_live_add_event(run, &(struct team_event){.kind = kind, .robot = robot, .n = n});
+}
+
 void team_live_mark_due(const struct team_live_run *run, uint16_t robot)
 {
     run->live->due[robot / 64] |= UINT64_C(1) << (robot % 64);
@@ -177,9 +183,7 @@ void team_live_receive(const struct team_live_run *run, uint16_t robot,
     }
     if (leaves || r->gone || changes_state(run, robot)) {
         run->live->version++;
-        team_live_add_event(
-            run, &(struct team_event){.kind = leaves ? TEAM_EVENT_OFFLINE : TEAM_EVENT_ALIVE,
-                                      .robot = robot});
+        team_live_signal(run, leaves ? TEAM_EVENT_OFFLINE : TEAM_EVENT_ALIVE, robot, 0);
     }
     r->gone = leaves;
     if (!leaves) {
@@ -198,8 +202,7 @@ static void start_robots(const struct team_live_run *run)
         struct team_live_robot *r = &team_live_robots(live)[i];
         if (r->start_us <= run->t_us) {
             r->start_us = LAB_TIME_MAX;
-            team_live_add_event(run,
-                                &(struct team_event){.kind = TEAM_EVENT_START, .robot = i});
+            team_live_signal(run, TEAM_EVENT_START, i, 0);
         }
         next_us = r->start_us < next_us ? r->start_us : next_us;
     }

@@ -103,8 +103,7 @@ static void fail_activity(const struct team_live_run *run, uint16_t robot)
     struct team_live_robot *r = &team_live_robots(run->live)[robot];
     r->id[0] = '\0';
     r->leg = TEAM_LIVE_LEG_NONE;
-    team_live_add_event(
-        run, &(struct team_event){.kind = TEAM_EVENT_FAIL, .robot = robot, .n = r->n});
+    team_live_signal(run, TEAM_EVENT_FAIL, robot, r->n);
 }
 
 /* Appends the members of the task's payload, with {arg} replaced; 0: too long. */
@@ -250,8 +249,7 @@ static void run_leg(const struct team_live_run *run, uint16_t robot)
     } else if (leg == TEAM_LIVE_LEG_NONE) {
         r->id[0] = '\0';
         r->leg = TEAM_LIVE_LEG_NONE;
-        team_live_add_event(
-            run, &(struct team_event){.kind = TEAM_EVENT_DONE, .robot = robot, .n = r->n});
+        team_live_signal(run, TEAM_EVENT_DONE, robot, r->n);
     } else {
         r->leg = (uint8_t)leg;
         send_leg(run, robot, move);
@@ -344,8 +342,7 @@ void team_live_apply_reply(const struct team_live_run *run, uint16_t robot,
         fail_activity(run, robot);
     } else if (r->over) {
         r->id[0] = '\0';
-        team_live_add_event(
-            run, &(struct team_event){.kind = TEAM_EVENT_DONE, .robot = robot, .n = r->n});
+        team_live_signal(run, TEAM_EVENT_DONE, robot, r->n);
     } else {
         r->leg_due = true;
         team_live_mark_due(run, robot);

@@ -95,17 +95,12 @@ void team_live_add_entry(const struct team_live_run *run, uint16_t robot, uint32
 
 /* ---- repetition with the twins' times ---- */
 
-struct again {
-    struct team_live *live;
-    struct team_live_course *course;
-};
-
 /* Gives the next lap of this robot for this task; each lap is used once. */
 static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *out)
 {
-    const struct again *a = context;
-    for (uint32_t k = 0; k < a->course->laps; k++) {
-        struct team_live_lap *lap = &a->course->lap[k];
+    struct team_live_course *c = context;
+    for (uint32_t k = 0; k < c->laps; k++) {
+        struct team_live_lap *lap = &c->lap[k];
         if (lap->n != 0 && lap->robot == start->robot && lap->task == start->step->task &&
             lap->arg == start->step->arg) {
             lap->n = 0;
@@ -123,10 +118,10 @@ static bool is_same(const struct team_job *a, const struct team_job *b)
 }
 
 /* Among equal jobs the first one is used first. */
-static void begin_again(const struct again *a, const struct team_effect *effect)
+static void begin_again(struct team_live *live, const struct team_effect *effect)
 {
-    for (uint64_t n = a->course->first_job; n <= a->live->jobs_begun; n++) {
-        struct team_live_job *job = &a->live->job[n % TEAM_LIVE_PAST];
+    for (uint64_t n = live->course.first_job; n <= live->jobs_begun; n++) {
+        struct team_live_job *job = &live->job[n % TEAM_LIVE_PAST];
         if (job->result.number == n && job->again_by == TEAM_NONE &&
             job->result.virtual_us == LAB_TIME_NONE && is_same(&job->job, effect->job)) {
             job->again_by = effect->robot;
@@ -136,11 +131,11 @@ static void begin_again(const struct again *a, const struct team_effect *effect)
     }
 }
 
-static void end_again(const struct again *a, const struct team_effect *effect)
+static void end_again(struct team_live *live, const struct team_effect *effect)
 {
     for (size_t k = 0; k < TEAM_LIVE_PAST; k++) {
-        struct team_live_job *job = &a->live->job[k];
-        if (job->result.number >= a->course->first_job && job->again_by == effect->robot) {
+        struct team_live_job *job = &live->job[k];
+        if (job->result.number >= live->course.first_job && job->again_by == effect->robot) {
             job->again_by = TEAM_NONE;
             job->result.virtual_us = effect->t_us - job->again_us;
         }
@@ -149,11 +144,10 @@ static void end_again(const struct again *a, const struct team_effect *effect)
 
 static void observe_rerun(void *context, const struct team_effect *effect)
 {
-    const struct again *a = context;
     if (effect->kind == TEAM_ASSIGN) {
-        begin_again(a, effect);
+        begin_again(context, effect);
     } else if (effect->kind == TEAM_FINISH) {
-        end_again(a, effect);
+        end_again(context, effect);
     }
 }
 
@@ -188,7 +182,6 @@ static int64_t run_again(const struct team_live_run *run)
 {
     struct team_live_course *c = &run->live->course;
     struct team_happening script[TEAM_LIVE_JOBS];
-    struct again again = {run->live, c};
     struct team_run result;
     if (!can_run_again(run)) {
         return LAB_TIME_NONE;
@@ -200,11 +193,11 @@ static int64_t run_again(const struct team_live_run *run)
     }
     const struct team_scenario scenario = {.params = run->p,
                                            .ask = ask_lap,
-                                           .context = &again,
+                                           .context = c,
                                            .script = script,
                                            .script_count = c->jobs,
                                            .horizon_us = LAB_TIME_MAX};
-    const struct team_effects listener = {observe_rerun, &again};
+    const struct team_effects listener = {observe_rerun, run->live};
     struct team_simulator *s = team_simulator_init(run->scratch, run->p);
     team_simulate(s, &scenario, &listener, &result);
     return result.end == TEAM_RUN_FINISHED ? result.makespan_us : LAB_TIME_NONE;

@@ -58,6 +58,9 @@ static inline struct team *team_live_core(struct team_live *live, const struct t
 
 /* Adds an event to the bag of this instant. */
 void team_live_add_event(const struct team_live_run *run, const struct team_event *event);
+/* Adds an event of a robot; n: its activity, 0: the running one. */
+void team_live_signal(const struct team_live_run *run, enum team_event_kind kind,
+                      uint16_t robot, uint32_t n);
 /* Marks that team_live_flush() must send something to this robot. */
 void team_live_mark_due(const struct team_live_run *run, uint16_t robot);
 

@@ -268,7 +268,7 @@ static void ask_alive(const struct team_live_run *run, const struct event_team *
                       struct team_live_answer *a)
 {
     (void)ask;
-    team_live_add_event(run, &(struct team_event){.kind = TEAM_EVENT_ALIVE, .robot = a->robot});
+    team_live_signal(run, TEAM_EVENT_ALIVE, a->robot, 0);
     decide_answer(run, a, TEAM_LIVE_DONE, "");
 }
 
@@ -341,11 +341,11 @@ static void ask_robot(const struct team_live_run *run, const struct event_team *
                                 ask->op == TEAM_OP_SKIP, why)) {
         reject_request(run, a, why);
     } else {
-        team_live_add_event(
-            run, &(struct team_event){.kind = ask->op == TEAM_OP_ABORT  ? TEAM_EVENT_ABORT
-                                              : ask->op == TEAM_OP_SKIP ? TEAM_EVENT_SKIP
-                                                                        : TEAM_EVENT_RESET,
-                                      .robot = a->robot});
+        team_live_signal(run,
+                         ask->op == TEAM_OP_ABORT  ? TEAM_EVENT_ABORT
+                         : ask->op == TEAM_OP_SKIP ? TEAM_EVENT_SKIP
+                                                   : TEAM_EVENT_RESET,
+                         a->robot, 0);
         decide_answer(run, a, TEAM_LIVE_DONE, "");
     }
 }
@@ -375,8 +375,7 @@ static bool stop_robot(const struct team_live_run *run, uint16_t robot)
     team_robot(team_live_core(run->live, run->p), robot, &view);
     r->start_us = LAB_TIME_MAX;
     if (is_at_work(&view)) {
-        team_live_add_event(run,
-                            &(struct team_event){.kind = TEAM_EVENT_ABORT, .robot = robot});
+        team_live_signal(run, TEAM_EVENT_ABORT, robot, 0);
     }
     return planned || is_at_work(&view);
 }

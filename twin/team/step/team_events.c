@@ -8,22 +8,15 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int compare_jobs(const struct team_job *a, const struct team_job *b)
-{
-    const int part = compare_numbers(a->part, b->part);
-    const int sequence = compare_numbers(a->sequence, b->sequence);
-    const int home = compare_numbers(a->home, b->home);
-    return part ? part : sequence ? sequence : home ? home : strcmp(a->id, b->id);
-}
-
 /* All members are compared, so that the order of arrival never matters. */
 int team_compare_events(const void *a, const void *b)
 {
     const struct team_event *x = a;
     const struct team_event *y = b;
-    const uint64_t left[] = {x->kind, x->robot, x->resource, x->fence, x->n, x->resource_count};
-    const uint64_t right[] = {y->kind,  y->robot, y->resource,
-                              y->fence, y->n,     y->resource_count};
+    const uint64_t left[] = {x->kind,           x->robot,    x->resource,     x->fence,   x->n,
+                             x->resource_count, x->job.part, x->job.sequence, x->job.home};
+    const uint64_t right[] = {y->kind,           y->robot,    y->resource,     y->fence,   y->n,
+                              y->resource_count, y->job.part, y->job.sequence, y->job.home};
     int order = 0;
     for (size_t k = 0; order == 0 && k < COUNT(left); k++) {
         order = compare_numbers(left[k], right[k]);
@@ -31,7 +24,7 @@ int team_compare_events(const void *a, const void *b)
     for (size_t k = 0; order == 0 && k < x->resource_count; k++) {
         order = compare_numbers(x->resources[k], y->resources[k]);
     }
-    order = order == 0 && x->kind == TEAM_EVENT_JOB ? compare_jobs(&x->job, &y->job) : order;
+    order = order == 0 ? strcmp(x->job.id, y->job.id) : order;
     return order ? order : strcmp(x->id, y->id);
 }
 
