@@ -247,15 +247,8 @@ static void append_team(struct option_reader *r, uint32_t node, const char *name
                         const char *shown, struct team_file *out)
 {
     struct team_build *b = calloc(1, sizeof *b);
-    struct team_params *teams =
-        reallocarray(out->teams, out->team_count + 1, sizeof out->teams[0]);
-    out->teams = teams ? teams : out->teams;
-    struct team_memory *memory =
-        reallocarray(out->memory, out->team_count + 1, sizeof out->memory[0]);
-    out->memory = memory ? memory : out->memory;
-    if (!b || !teams || !memory) {
+    if (!b) {
         option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
-        free(b);
         return;
     }
     b->r = r;
@@ -356,14 +349,18 @@ static void check_pairs(struct option_reader *r, uint32_t node, const struct tea
     free(sorted);
 }
 
-static void start_file(struct option_reader *r, uint32_t node, bool single,
+static bool start_file(struct option_reader *r, uint32_t node, bool single,
                        struct team_file *out)
 {
-    *out = (struct team_file){.warnings = calloc(1, sizeof *out->warnings)};
-    out->text = team_file_text(r->tree, node, single);
-    if (!out->warnings || !out->text) {
+    *out = (struct team_file){.teams = calloc(TEAMS_MAX, sizeof *out->teams),
+                              .memory = calloc(TEAMS_MAX, sizeof *out->memory),
+                              .text = team_file_text(r->tree, node, single),
+                              .warnings = calloc(1, sizeof *out->warnings)};
+    const bool fine = out->teams && out->memory && out->text && out->warnings;
+    if (!fine) {
         option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     }
+    return fine;
 }
 
 void team_file_read(struct option_reader *r, uint32_t node, struct team_file *out)
@@ -379,8 +376,8 @@ void team_file_read(struct option_reader *r, uint32_t node, struct team_file *ou
                      "{cell: {robots: {R1: {}}}}");
         return;
     }
-    start_file(r, node, false, out);
-    for (uint32_t i = map->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
+    const bool started = start_file(r, node, false, out);
+    for (uint32_t i = map->first; started && i != TREE_NONE; i = r->tree->nodes[i].next) {
         read_named(r, i, out);
     }
     check_pairs(r, node, out);
@@ -388,8 +385,9 @@ void team_file_read(struct option_reader *r, uint32_t node, struct team_file *ou
 
 static void read_single(struct option_reader *r, uint32_t node, struct team_file *out)
 {
-    start_file(r, node, true, out);
-    append_team(r, node, "team", "team.", out);
+    if (start_file(r, node, true, out)) {
+        append_team(r, node, "team", "team.", out);
+    }
     check_pairs(r, node, out);
 }
 
