@@ -144,7 +144,6 @@ static const struct {
     TABLE(team_move_kind_names),
     TABLE(team_phase_names),
     TABLE(team_policy_names),
-    TABLE(team_resource_kind_names),
     TABLE(team_run_end_names),
     TABLE(team_step_kind_names),
     TABLE(team_stop_names),

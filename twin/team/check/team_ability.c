@@ -3,16 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool has_part(const struct team_params *p, uint32_t first, uint32_t count, uint16_t part)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (p->lists[first + i] == part) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Can the robot handle the part by itself, or with a tool of its sequence (any sequence, if it
  * takes jobs)? */
 static bool may_handle(const struct team_params *p, uint16_t robot, uint16_t part)
@@ -21,21 +11,11 @@ static bool may_handle(const struct team_params *p, uint16_t robot, uint16_t par
     const bool own = r->sequence != TEAM_NONE;
     const size_t first = own ? p->sequences[r->sequence].first : 0;
     const size_t end = own ? first + p->sequences[r->sequence].count : p->step_count;
-    bool may = r->handles_all || has_part(p, r->first_handled, r->handled_count, part);
+    bool may = team_handles(p, robot, part);
     for (size_t i = first; i < end && !may; i++) {
         may = p->steps[i].kind == TEAM_STEP_TOOL && p->steps[i].arg == part;
     }
     return may;
-}
-
-static const struct team_buffer *find_buffer(const struct team_params *p, uint16_t name)
-{
-    for (size_t i = 0; i < p->buffer_count; i++) {
-        if (p->buffers[i].name == name) {
-            return &p->buffers[i];
-        }
-    }
-    return NULL;
 }
 
 const struct team_step *team_find_unhandled_step(const struct team_params *p, uint16_t robot,
@@ -44,9 +24,10 @@ const struct team_step *team_find_unhandled_step(const struct team_params *p, ui
     const struct team_sequence *s = &p->sequences[sequence];
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
         const struct team_step *step = &p->steps[i];
-        const struct team_buffer *b =
-            step->kind == TEAM_STEP_TAKE ? find_buffer(p, step->arg) : NULL;
-        bool any = !b || b->part_count == 0;
+        const size_t at =
+            step->kind == TEAM_STEP_TAKE ? team_find_buffer(p, step->arg) : p->buffer_count;
+        const struct team_buffer *b = &p->buffers[at];
+        bool any = at == p->buffer_count || b->part_count == 0;
         for (uint32_t k = 0; !any && k < b->part_count; k++) {
             any = may_handle(p, robot, p->lists[b->first_part + k]);
         }

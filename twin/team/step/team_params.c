@@ -5,7 +5,6 @@
 
 ENUM_NAMES(team_locking, TEAM_LOCKING_COUNT, TEAM_LOCKINGS(NAMES_TEXT));
 ENUM_NAMES(team_policy, TEAM_POLICY_COUNT, TEAM_POLICIES(NAMES_TEXT));
-ENUM_NAMES(team_resource_kind, TEAM_RESOURCE_KIND_COUNT, TEAM_RESOURCE_KINDS(NAMES_TEXT));
 ENUM_NAMES(team_step_kind, TEAM_STEP_KIND_COUNT, TEAM_STEP_KINDS(NAMES_TEXT));
 
 const char *team_name(const struct team_params *p, uint16_t name)
@@ -49,6 +48,25 @@ uint16_t team_find_sequence(const struct team_params *p, const char *name)
 uint16_t team_find_name(const struct team_params *p, const char *name)
 {
     return find_named(p->names, p->name_count, sizeof *p->names, name);
+}
+
+size_t team_find_buffer(const struct team_params *p, uint16_t name)
+{
+    size_t i = 0;
+    while (i < p->buffer_count && p->buffers[i].name != name) {
+        i++;
+    }
+    return i;
+}
+
+bool team_handles(const struct team_params *p, uint16_t robot, uint16_t part)
+{
+    const struct team_robot_params *r = &p->robots[robot];
+    bool can = r->handles_all;
+    for (uint32_t k = 0; !can && k < r->handled_count; k++) {
+        can = p->lists[r->first_handled + k] == part;
+    }
+    return can;
 }
 
 bool team_step_acts(const struct team_step *step)

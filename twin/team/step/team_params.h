@@ -180,8 +180,6 @@ extern const struct names team_locking_names;
 const char *team_locking_name(enum team_locking locking);
 extern const struct names team_policy_names;
 const char *team_policy_name(enum team_policy policy);
-extern const struct names team_resource_kind_names;
-const char *team_resource_kind_name(enum team_resource_kind kind);
 extern const struct names team_step_kind_names;
 const char *team_step_kind_name(enum team_step_kind kind);
 
@@ -195,6 +193,10 @@ uint16_t team_find_robot(const struct team_params *p, const char *name);
 uint16_t team_find_resource(const struct team_params *p, const char *name);
 uint16_t team_find_sequence(const struct team_params *p, const char *name);
 uint16_t team_find_name(const struct team_params *p, const char *name);
+/* Finds the buffer of this name; buffer_count: there is none. */
+size_t team_find_buffer(const struct team_params *p, uint16_t name);
+/* Can the robot handle the part without a tool? */
+bool team_handles(const struct team_params *p, uint16_t robot, uint16_t part);
 /* Is the step an activity, which takes the robot some time? */
 bool team_step_acts(const struct team_step *step);
 /* Finds this robot's position of this name; NULL: none. */

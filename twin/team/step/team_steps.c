@@ -99,37 +99,21 @@ static void end_cycle(const struct team_work *w, uint16_t robot)
 
 bool team_can_handle(const struct team_work *w, uint16_t robot, uint16_t part)
 {
-    const struct team_robot_params *r = &w->p->robots[robot];
     const uint16_t tool = w->members[robot].tool;
-    bool can = r->handles_all || (tool != TEAM_NONE && tool == part);
-    for (uint32_t k = 0; !can && k < r->handled_count; k++) {
-        can = w->p->lists[r->first_handled + k] == part;
-    }
-    return can;
+    return (tool != TEAM_NONE && tool == part) || team_handles(w->p, robot, part);
 }
 
 /* ---- the kinds of steps -------------------------------------------------------------------
  */
 
-static const struct team_buffer *find_buffer(const struct team_work *w, uint16_t name,
-                                             size_t *at)
-{
-    for (*at = 0; *at < w->p->buffer_count; (*at)++) {
-        if (w->p->buffers[*at].name == name) {
-            return &w->p->buffers[*at];
-        }
-    }
-    return NULL;
-}
-
 /* Takes the first part of the buffer that the robot can handle; TEAM_NONE: none. */
 static uint16_t pick_part(const struct team_work *w, uint16_t robot, uint16_t name)
 {
-    size_t at;
-    const struct team_buffer *b = find_buffer(w, name, &at);
+    const size_t at = team_find_buffer(w->p, name);
+    const struct team_buffer *b = &w->p->buffers[at];
     uint8_t *consumed = (uint8_t *)w->team + w->team->gone_at;
     uint32_t *gone = (uint32_t *)(void *)((char *)w->team + w->team->buffers_at);
-    if (!b) {
+    if (at == w->p->buffer_count) {
         return TEAM_NONE;
     }
     for (uint32_t k = gone[at]; k < b->part_count; k++) {
