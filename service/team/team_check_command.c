@@ -32,9 +32,8 @@ struct check {
     struct model_checker *checker;
     struct model_checker_result result;
     enum team_end worst; /* TEAM_END_FINISHED: nothing to report */
-    /* The path into that end: an instant each, and the state then. */
-    struct text *steps;
-    size_t step_count, step_room;
+    /* The path into that end: a text of each instant, and the state then. */
+    json_t *path;
     struct text waits_text;
     bool cut; /* the path did not fit into memory */
 };
@@ -107,21 +106,12 @@ static void record_instant(void *context, const struct team *team,
                            const struct team_move *moves, size_t count)
 {
     struct check *c = context;
-    if (c->step_count == c->step_room) {
-        const size_t room = 2 * c->step_room + 16;
-        struct text *steps = room <= STEPS_MAX ? realloc(c->steps, room * sizeof *steps) : NULL;
-        if (!steps) {
-            c->cut = true;
-            return;
-        }
-        c->steps = steps;
-        c->step_room = room;
-    }
-    struct text *text = &c->steps[c->step_count++];
-    clear_text(text);
+    struct text text = {.used = 0};
     for (size_t i = 0; i < count; i++) {
-        add_move(text, c, team, &moves[i]);
+        add_move(&text, c, team, &moves[i]);
     }
+    c->cut = json_array_size(c->path) == STEPS_MAX ||
+             json_array_append_new(c->path, json_string(text.bytes)) != 0;
 }
 
 /* The last deadlock reported is the one at the path's end. */
@@ -173,7 +163,9 @@ static void report_waits(struct check *c, const struct team *team)
 static void follow_path(struct check *c, struct model_checker *x, struct team_path path)
 {
     const struct model_checker_observer guide = {record_instant, {record_deadlock, c}, c};
-    c->step_count = 0;
+    json_decref(c->path);
+    c->path = json_array();
+    c->cut = false;
     clear_text(&c->waits_text);
     const struct team *team = model_checker_replay(x, path, &guide);
     if (team && c->worst != TEAM_END_DEADLOCK) {
@@ -260,30 +252,26 @@ static bool run_check(struct check *c)
 
 /* ---- output -------------------------------------------------------------------------- */
 
-enum unused_kind { UNUSED_SEQUENCE, UNUSED_ROBOT, UNUSED_JOB, UNUSED_KINDS };
+static const char *const unused_words[MODEL_CHECKER_ITEMS] = {"sequence", "robot", "job"};
+static const char *const unused_keys[MODEL_CHECKER_ITEMS] = {"unused_sequences",
+                                                             "unused_robots", "unused_jobs"};
 
-static const char *name_unused(const struct check *c, enum unused_kind kind, size_t i)
+static size_t count_items(const struct check *c, enum model_checker_item kind)
+{
+    return kind == MODEL_CHECKER_SEQUENCE ? c->p->sequence_count
+           : kind == MODEL_CHECKER_ROBOT  ? c->p->robot_count
+                                          : c->p->job_count;
+}
+
+/* Returns NULL for what was used. */
+static const char *name_unused(const struct check *c, enum model_checker_item kind, size_t i)
 {
     const struct team_params *p = c->p;
-    if (kind == UNUSED_SEQUENCE) {
-        return model_checker_used_sequence(c->checker, i) ? NULL : p->sequences[i].name;
-    }
-    if (kind == UNUSED_ROBOT) {
-        return model_checker_used_robot(c->checker, i) ? NULL : p->robots[i].name;
-    }
-    return model_checker_used_job(c->checker, i) ? NULL : team_name(p, p->jobs[i].part);
+    return model_checker_used(c->checker, kind, i) ? NULL
+           : kind == MODEL_CHECKER_SEQUENCE        ? p->sequences[i].name
+           : kind == MODEL_CHECKER_ROBOT           ? p->robots[i].name
+                                                   : team_name(p, p->jobs[i].part);
 }
-
-static size_t count_things(const struct check *c, enum unused_kind kind)
-{
-    return kind == UNUSED_SEQUENCE ? c->p->sequence_count
-           : kind == UNUSED_ROBOT  ? c->p->robot_count
-                                   : c->p->job_count;
-}
-
-static const char *const unused_words[UNUSED_KINDS] = {"sequence", "robot", "job"};
-static const char *const unused_keys[UNUSED_KINDS] = {"unused_sequences", "unused_robots",
-                                                      "unused_jobs"};
 
 static bool is_complete(const struct check *c)
 {
@@ -303,8 +291,8 @@ static const char *const end_meanings[TEAM_END_COUNT] = {
 
 static void print_unused(const struct check *c)
 {
-    for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
-        for (size_t i = 0; i < count_things(c, kind); i++) {
+    for (enum model_checker_item kind = 0; kind < MODEL_CHECKER_ITEMS; kind++) {
+        for (size_t i = 0; i < count_items(c, kind); i++) {
             const char *name = name_unused(c, kind, i);
             if (name) {
                 (void)printf("  %s %s: never used%s\n", unused_words[kind], name,
@@ -338,8 +326,8 @@ static void print_page(const struct check *c)
     if (c->worst != TEAM_END_FINISHED) {
         (void)printf("  the shortest way into a %s%s: from the start", team_end_name(c->worst),
                      c->worst == TEAM_END_DEADLOCK ? "" : " end");
-        for (size_t i = 0; i < c->step_count; i++) {
-            (void)printf("; %s", c->steps[i].bytes);
+        for (size_t i = 0; i < json_array_size(c->path); i++) {
+            (void)printf("; %s", json_string_value(json_array_get(c->path, i)));
         }
         (void)printf("%s: %s\n", c->cut ? " …" : "", c->waits_text.bytes);
     }
@@ -354,9 +342,9 @@ static void write_members(const void *what, struct json_writer *w)
                JSON("complete", is_complete(c)), JSON("stop", team_stop_name(r->stop)),
                JSON_WHOLE("states", r->states), JSON_WHOLE("transitions", r->edges),
                JSON_COUNTS("ends", &team_end_names, r->ends));
-    for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
+    for (enum model_checker_item kind = 0; kind < MODEL_CHECKER_ITEMS; kind++) {
         json_write_array(w, unused_keys[kind]);
-        for (size_t i = 0; i < count_things(c, kind); i++) {
+        for (size_t i = 0; i < count_items(c, kind); i++) {
             const char *name = name_unused(c, kind, i);
             if (name) {
                 json_write_text(w, NULL, name);
@@ -367,8 +355,8 @@ static void write_members(const void *what, struct json_writer *w)
     if (json_write_known(w, "worst", c->worst != TEAM_END_FINISHED)) {
         json_write_text(w, "end", team_end_name(c->worst));
         json_write_array(w, "path");
-        for (size_t i = 0; i < c->step_count; i++) {
-            json_write_text(w, NULL, c->steps[i].bytes);
+        for (size_t i = 0; i < json_array_size(c->path); i++) {
+            json_write_text(w, NULL, json_string_value(json_array_get(c->path, i)));
         }
         json_write_close(w);
         json_write_text(w, "waits", c->waits_text.bytes);
@@ -408,7 +396,7 @@ static int check_team(const struct team_params *p, const struct model_checker_op
     }
     const int exit_status = judge_check(&c);
     model_checker_free(c.checker);
-    free(c.steps);
+    json_decref(c.path);
     return exit_status;
 }
 

@@ -8,13 +8,14 @@
 
 #include <jansson.h>
 
-#include "config/labfile/lab_file.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/team/team_command.h"
+#include "service/team/team_settings.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
+#include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
 
@@ -270,26 +271,6 @@ static int run_team(struct team_following *f)
                                                       : EXIT_AS_ASKED;
 }
 
-static bool find_team(struct team_following *f, const struct lab_params *params)
-{
-    for (size_t i = 0; i < params->team_count; i++) {
-        if (strcmp(params->teams[i].name, f->team) == 0) {
-            f->p = &params->teams[i];
-            return true;
-        }
-    }
-    (void)fprintf(stderr, "tandem: %s: there is no team %s\n", f->lab_path, f->team);
-    return false;
-}
-
-static bool load_lab(struct team_following *f)
-{
-    struct err_list errors = {0};
-    const bool loaded = lab_file_load(f->lab_path, &f->lab, &errors) == STATUS_OK;
-    err_list_print(&errors, stderr);
-    return loaded;
-}
-
 static int parse_arguments(struct team_following *f, int argc, char **argv)
 {
     /* clang-format off */
@@ -342,11 +323,13 @@ int team_run_command(int argc, char **argv)
     f->timeout_s = 86400.0;
     int exit_status = parse_arguments(f, argc, argv);
     if (exit_status == ARGUMENTS_PARSED) {
-        exit_status = EXIT_USAGE;
-        if (load_lab(f)) {
-            const struct lab_params params = lab_file_params(&f->lab);
-            exit_status = find_team(f, &params) ? run_team(f) : EXIT_USAGE;
+        char names[TEAM_SETTINGS_NAMES_MAX];
+        const bool loaded = lab_argument_load("team run", f->lab_path, &f->lab);
+        f->p = loaded ? team_settings_choose(&f->lab.teams, f->team, names) : NULL;
+        if (loaded && !f->p) {
+            (void)fprintf(stderr, "tandem: %s: there is no team %s\n", f->lab_path, f->team);
         }
+        exit_status = f->p ? run_team(f) : EXIT_USAGE;
     }
     lab_file_free(&f->lab);
     free(f);

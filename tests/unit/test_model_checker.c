@@ -388,11 +388,14 @@ static void test_used(void)
     CU_ASSERT_EQUAL_FATAL(model_checker_run(&b.p, &plain, &memory, &watch, &x, &r), STATUS_OK);
     CHECK_INT("ends", r.ends[TEAM_END_FINISHED], 1);
     CHECK_INT("stop", r.stop, TEAM_STOP_COMPLETE);
-    CHECK("sequences", model_checker_used_sequence(x, 0) && model_checker_used_sequence(x, 1));
-    CHECK("sequence of no robot", !model_checker_used_sequence(x, 2));
-    CHECK("robots", model_checker_used_robot(x, 0) && model_checker_used_robot(x, 1));
-    CHECK("robot without work", !model_checker_used_robot(x, 2));
-    CHECK("jobs", model_checker_used_job(x, 0) && model_checker_used_job(x, 1));
+    CHECK("sequences", model_checker_used(x, MODEL_CHECKER_SEQUENCE, 0) &&
+                           model_checker_used(x, MODEL_CHECKER_SEQUENCE, 1));
+    CHECK("sequence of no robot", !model_checker_used(x, MODEL_CHECKER_SEQUENCE, 2));
+    CHECK("robots", model_checker_used(x, MODEL_CHECKER_ROBOT, 0) &&
+                        model_checker_used(x, MODEL_CHECKER_ROBOT, 1));
+    CHECK("robot without work", !model_checker_used(x, MODEL_CHECKER_ROBOT, 2));
+    CHECK("jobs", model_checker_used(x, MODEL_CHECKER_JOB, 0) &&
+                      model_checker_used(x, MODEL_CHECKER_JOB, 1));
     model_checker_free(x);
 }
 

@@ -312,17 +312,9 @@ model_checker_run(const struct team_params *p, const struct model_checker_option
     return STATUS_OK;
 }
 
-bool model_checker_used_sequence(const struct model_checker *x, size_t sequence)
+bool model_checker_used(const struct model_checker *x, enum model_checker_item kind, size_t i)
 {
-    return ((const bool *)x->used.items)[sequence];
-}
-
-bool model_checker_used_robot(const struct model_checker *x, size_t robot)
-{
-    return (x->used_robots >> robot & 1U) != 0;
-}
-
-bool model_checker_used_job(const struct model_checker *x, size_t job)
-{
-    return ((const bool *)x->used.items)[x->untimed.p.sequence_count + job];
+    const size_t first = kind == MODEL_CHECKER_JOB ? x->untimed.p.sequence_count : 0;
+    return kind == MODEL_CHECKER_ROBOT ? (x->used_robots >> i & 1U) != 0
+                                       : ((const bool *)x->used.items)[first + i];
 }

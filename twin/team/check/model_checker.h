@@ -104,9 +104,13 @@ model_checker_run(const struct team_params *p, const struct model_checker_option
 void model_checker_free(struct model_checker *x);
 
 /* Was this sequence, robot, or job of the file ever used? */
-bool model_checker_used_sequence(const struct model_checker *x, size_t sequence);
-bool model_checker_used_robot(const struct model_checker *x, size_t robot);
-bool model_checker_used_job(const struct model_checker *x, size_t job);
+enum model_checker_item {
+    MODEL_CHECKER_SEQUENCE,
+    MODEL_CHECKER_ROBOT,
+    MODEL_CHECKER_JOB,
+    MODEL_CHECKER_ITEMS
+};
+bool model_checker_used(const struct model_checker *x, enum model_checker_item kind, size_t i);
 
 /* Observer of a replayed path: called before each instant, then with its effects. */
 struct model_checker_observer {
