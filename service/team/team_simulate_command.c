@@ -251,7 +251,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         .description =
             "  Runs the team of FILE many times in simulated time: how long it takes, who is\n"
             "  busy and who waits for whom, which resource is short. Each activity takes its\n"
-            "  measured time, or the travel time of its robot's fit, or the time in FILE, in\n"
+            "  measured time, or that predicted from its pair's moves, or the time in FILE, in\n"
             "  this order; uncertain values are drawn once a run (docs/model/teams.md).\n",
         .examples =
             "  tandem team simulate cell.yaml\n"

@@ -1,5 +1,5 @@
-/* twin/team/live/team_live_course.c - courses: from the first activity of an idle team until it
- * is idle again.
+/* twin/team/live/team_live_course.c - jobs from assignment to completion, and courses: from the
+ * first activity of an idle team until it is idle again.
  *
  * It measures how long a course took, and how long it would have taken with the times of the
  * twins: the same team is run again with them. So the effect of locks is included.
@@ -16,6 +16,96 @@ size_t team_live_scratch_bytes(const struct team_params *teams, size_t count)
     }
     return most;
 }
+
+/* ---- jobs ---- */
+
+const struct team_live_job *team_live_find_job(const struct team_live *live, uint64_t number)
+{
+    const struct team_live_job *job = &live->job[number % TEAM_LIVE_PAST];
+    return number > 0 && job->result.number == number ? job : NULL;
+}
+
+static struct team_live_job *find_job(struct team_live *live, uint64_t number)
+{
+    return team_live_find_job(live, number) ? &live->job[number % TEAM_LIVE_PAST] : NULL;
+}
+
+int team_live_result_inside(const struct team_live_result *r)
+{
+    if (!r->has_forecast || r->disturbed || r->late_us > 0 ||
+        !forecast_has_interval(&r->predicted)) {
+        return -1;
+    }
+    return r->predicted.p05_us <= r->real_us && r->real_us <= r->predicted.p95_us;
+}
+
+static void emit_result(const struct team_live_run *run, const struct team_live_result *result,
+                        const struct team_live_job *job, struct team_live_judged *judged)
+{
+    const int inside = team_live_result_inside(result);
+    if (judged && inside >= 0) {
+        judged->predicted++;
+        judged->inside += inside == 1;
+    }
+    const struct effect out = {.kind = EFFECT_RESULT,
+                               .pair = run->live->named,
+                               .t_us = run->t_us,
+                               .side = SIDE_COUNT,
+                               .result = {result, job}};
+    run->fx->emit(run->fx->context, &out);
+}
+
+static void begin_job(const struct team_live_run *run, const struct team_effect *effect)
+{
+    struct team_live *live = run->live;
+    const uint64_t number = ++live->jobs_begun;
+    struct team_live_job *job = &live->job[number % TEAM_LIVE_PAST];
+    memset(job, 0, sizeof *job);
+    job->result = (struct team_live_result){
+        .number = number, .began_us = effect->t_us, .virtual_us = LAB_TIME_NONE};
+    job->robot = effect->robot;
+    job->again_by = TEAM_NONE;
+    job->job = *effect->job;
+    team_live_robots(live)[effect->robot].doing = number;
+    live->forecast.due = true;
+}
+
+static void end_job(const struct team_live_run *run, const struct team_effect *effect)
+{
+    struct team_live_robot *r = &team_live_robots(run->live)[effect->robot];
+    struct team_live_job *job = find_job(run->live, r->doing);
+    r->doing = 0;
+    if (job) {
+        job->over = true;
+        job->result.real_us = effect->t_us - job->result.began_us;
+        emit_result(run, &job->result, job, &run->live->judged_jobs);
+    }
+}
+
+void team_live_update_job(const struct team_live_run *run, const struct team_effect *effect)
+{
+    if (effect->kind == TEAM_ASSIGN) {
+        begin_job(run, effect);
+    } else if (effect->kind == TEAM_FINISH) {
+        end_job(run, effect);
+    } else if (effect->kind == TEAM_START) {
+        struct team_live_job *job =
+            find_job(run->live, team_live_robots(run->live)[effect->robot].doing);
+        if (job) {
+            job->result.activities++;
+        }
+    }
+}
+
+static void disturb_jobs(const struct team_live_run *run)
+{
+    for (size_t k = 0; k < TEAM_LIVE_PAST; k++) {
+        struct team_live_job *job = &run->live->job[k];
+        job->result.disturbed = job->result.disturbed || (job->result.number > 0 && !job->over);
+    }
+}
+
+/* ---- courses ---- */
 
 static void begin_course(struct team_live *live, int64_t t_us)
 {
@@ -71,7 +161,7 @@ void team_live_update_course(const struct team_live_run *run, const struct team_
     } else if (!given && kind != TEAM_NOTHING && kind != TEAM_GRANT && kind != TEAM_WAIT &&
                kind != TEAM_MEET && kind != TEAM_TOGETHER) {
         c->disturbed = true;
-        team_live_disturb_jobs(run);
+        disturb_jobs(run);
     }
 }
 
@@ -163,7 +253,7 @@ static void emit_job_results(const struct team_live_run *run, bool whole)
         job->again_by = TEAM_NONE;
         job->result.virtual_us = whole ? job->result.virtual_us : LAB_TIME_NONE;
         if (job->result.virtual_us != LAB_TIME_NONE) {
-            team_live_emit_result(run, &job->result, job, NULL);
+            emit_result(run, &job->result, job, NULL);
         }
     }
 }
@@ -225,6 +315,6 @@ void team_live_end_course(const struct team_live_run *run)
     live->forecast.bar_count = 0;
     live->forecast.due = false;
     live->version++;
-    team_live_emit_result(run, &live->result, NULL, &live->judged_courses);
+    emit_result(run, &live->result, NULL, &live->judged_courses);
     emit_job_results(run, virtual_us != LAB_TIME_NONE);
 }

@@ -83,6 +83,8 @@ void team_live_update_answer(const struct team_live_run *run, const struct team_
 
 /* ---- team_live_course.c ---- */
 
+/* Adds an effect of the team to its job. */
+void team_live_update_job(const struct team_live_run *run, const struct team_effect *effect);
 /* Adds an effect of the team to the present course. */
 void team_live_update_course(const struct team_live_run *run, const struct team_effect *effect);
 /* Adds the entry of a command for activity n. */
@@ -90,17 +92,6 @@ void team_live_add_entry(const struct team_live_run *run, uint16_t robot, uint32
                          const struct entry *entry);
 /* Emits the result of a course that has ended. */
 void team_live_end_course(const struct team_live_run *run);
-
-/* ---- team_live_job.c ---- */
-
-/* Adds an effect of the team to its job. */
-void team_live_update_job(const struct team_live_run *run, const struct team_effect *effect);
-/* Marks running jobs as disturbed, because something unpredictable happened. */
-void team_live_disturb_jobs(const struct team_live_run *run);
-/* Counts and emits the duration of a job or course. */
-void team_live_emit_result(const struct team_live_run *run,
-                           const struct team_live_result *result,
-                           const struct team_live_job *job, struct team_live_judged *judged);
 
 /* ---- team_live_forecast.c ---- */
 

@@ -55,7 +55,7 @@ size_t team_legs(struct team_pose *pose, const struct team_position *to,
 /* Source of an activity's duration; the first available one is used. */
 #define TEAM_LAWS(X)                                                                           \
     X(TEAM_LAW_MEASURED, "measured") /* measured laps of this very activity */                 \
-    X(TEAM_LAW_FITTED, "fitted")     /* the robot's travel time fit */                         \
+    X(TEAM_LAW_FITTED, "fitted")     /* forecasts or a fit of its pair's laps */               \
     X(TEAM_LAW_NOMINAL, "nominal")   /* the value in the file */                               \
     X(TEAM_LAW_NONE, "none")
 
