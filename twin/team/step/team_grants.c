@@ -130,25 +130,22 @@ void team_blockers(const struct team_work *w, uint16_t robot, bool needed,
         const unsigned k = first_bit(bits);
         const struct team_place *x = &w->places[q->wants[k]];
         const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
-        struct team_set before;
+        const uint16_t before = w->claims[claim_of(robot, k)].before;
         uint32_t taken = x->held;
-        team_set_clear(&before);
-        for (uint16_t c = w->claims[claim_of(robot, k)].before; c != TEAM_NO_CLAIM;
-             c = w->claims[c].before) {
-            if (!team_is_passed(w, robot_of(c))) {
-                team_set_add(&before, robot_of(c));
-                taken++;
-            }
+        for (uint16_t c = before; needed && c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            taken += !team_is_passed(w, robot_of(c));
         }
-        for (uint32_t h = 0; (needed ? taken : x->held) >= capacity && h < capacity; h++) {
+        if (needed && taken < capacity) {
+            continue;
+        }
+        for (uint32_t h = 0; taken >= capacity && h < capacity; h++) {
             if (w->holds[x->first_hold + h].robot != TEAM_NONE) {
                 team_set_add(robots, w->holds[x->first_hold + h].robot);
             }
         }
-        TEAM_EACH(i, &before)
-        {
-            if (!needed || taken >= capacity) {
-                team_set_add(robots, i);
+        for (uint16_t c = before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            if (!team_is_passed(w, robot_of(c))) {
+                team_set_add(robots, robot_of(c));
             }
         }
     }
