@@ -90,11 +90,6 @@ bool forecast_checks_whole(const struct forecast_checks *c)
     return !c->failed;
 }
 
-size_t forecast_checks_counts(const struct forecast_checks *c)
-{
-    return c->count_count;
-}
-
 static void add_check(struct forecast_checks *c, struct checked_pair *pair,
                       const struct check *check)
 {
@@ -233,14 +228,18 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct forecast_held forecast_checks_summary(const struct forecast_checks *c, size_t pair,
-                                             size_t i, enum forecast_quantity quantity)
+/* A row of the summary. */
+struct summary {
+    size_t held, of, left_out; /* left out: a move was not done */
+    double median_half_s;      /* NaN: none; infinite: no known end */
+};
+
+/* Returns the row of the i-th count and quantity. */
+static struct summary find_summary(const struct forecast_checks *c, size_t pair, size_t i,
+                                   enum forecast_quantity quantity)
 {
     const struct checked_pair *p = &c->pairs[pair];
-    struct forecast_held out = {.count = c->counts[i],
-                                .quantity = quantity,
-                                .left_out = p->left_out[i][quantity],
-                                .median_half_s = (double)NAN};
+    struct summary out = {.left_out = p->left_out[i][quantity], .median_half_s = (double)NAN};
     double *half_s = malloc((p->check_count + 1) * sizeof *half_s);
     for (size_t k = 0; k < p->check_count; k++) {
         const struct check *check = &p->checks[k];
@@ -278,12 +277,13 @@ void forecast_checks_write(struct json_writer *w, const char *key,
     json_write_array(w, "summary");
     for (size_t i = 0; i < c->count_count; i++) {
         for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
-            const struct forecast_held row = forecast_checks_summary(c, pair, i, q);
-            JSON_WRITE_OBJECT(
-                w, NULL, JSON("count", row.count), JSON("quantity", forecast_quantity_name(q)),
-                JSON("level", forecast_level_value(c->level)), JSON("held", row.held),
-                JSON("of", row.of), JSON("left_out", row.left_out),
-                JSON("median_half_s", row.median_half_s));
+            const struct summary row = find_summary(c, pair, i, q);
+            JSON_WRITE_OBJECT(w, NULL, JSON("count", c->counts[i]),
+                              JSON("quantity", forecast_quantity_name(q)),
+                              JSON("level", forecast_level_value(c->level)),
+                              JSON("held", row.held), JSON("of", row.of),
+                              JSON("left_out", row.left_out),
+                              JSON("median_half_s", row.median_half_s));
         }
     }
     json_write_close(w);

@@ -29,23 +29,8 @@ void forecast_checks_receive(struct forecast_checks *checks, const struct lab *l
 /* Was there memory for all? */
 bool forecast_checks_whole(const struct forecast_checks *checks);
 
-/* Returns the number of counts. */
-size_t forecast_checks_counts(const struct forecast_checks *checks);
-
 /* Writes {"checks":[…],"summary":[…]} of a pair. */
 void forecast_checks_write(struct json_writer *w, const char *key,
                            const struct forecast_checks *checks, size_t pair);
-
-/* A row of the summary. */
-struct forecast_held {
-    unsigned count;
-    enum forecast_quantity quantity;
-    size_t held, of, left_out; /* left out: a move was not done */
-    double median_half_s;      /* NaN: none; infinite: no known end */
-};
-
-/* Returns the row of the i-th count and quantity. */
-struct forecast_held forecast_checks_summary(const struct forecast_checks *checks, size_t pair,
-                                             size_t i, enum forecast_quantity quantity);
 
 #endif

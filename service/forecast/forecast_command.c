@@ -12,6 +12,7 @@
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
+#include "service/tool/csv_tables.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 
@@ -238,92 +239,71 @@ static void write_answer(const struct forecast_run *run, struct json_writer *w, 
     }
 }
 
-static void write_document(const struct forecast_run *run)
+static void write_pairs(const void *what, struct json_writer *w)
 {
-    char buffer[4096];
-    struct json_writer w;
-    json_write_start(&w, buffer, sizeof buffer, json_file_flush, stdout);
-    json_write_object(&w, NULL);
-    json_write_object(&w, "pairs");
+    const struct forecast_run *run = what;
+    json_write_object(w, "pairs");
     for (size_t i = 0; i < run->file.pair_count; i++) {
         if (is_asked(run, i)) {
-            write_answer(run, &w, i);
+            write_answer(run, w, i);
         }
     }
-    json_write_close(&w);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)putchar('\n');
+    json_write_close(w);
 }
 
-static void print_checks(const struct forecast_run *run, size_t pair)
+/* Prints a pair's part of the document for people. */
+static void print_answer(const char *id, const json_t *answer)
 {
-    for (size_t i = 0; i < forecast_checks_counts(run->checks); i++) {
-        for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
-            const struct forecast_held row = forecast_checks_summary(run->checks, pair, i, q);
-            if (row.of > 0) {
-                (void)printf("  %3u moves, %-11s %zu of %zu held (%.3f), median half width "
-                             "%.3g s; %zu left out\n",
-                             row.count, forecast_quantity_name(q), row.held, row.of,
-                             (double)row.held / (double)row.of, row.median_half_s,
-                             row.left_out);
-            }
+    const char *verdict = json_file_text(answer, "answer");
+    const json_t *row;
+    size_t i;
+    (void)printf("%s\n", id);
+    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+        const char *name = forecast_quantity_name(q);
+        const json_t *lap = json_object_get(answer, name);
+        const json_t *held = json_object_get(json_object_get(answer, "quantities"), name);
+        if (held) {
+            (void)printf("  %-11s %.0f of the last %.0f intervals at 95 %% held\n", name,
+                         json_file_real(held, "held"), json_file_real(held, "of"));
+        } else if (lap) {
+            (void)printf("  %-11s", name);
+            csv_tables_cell(stdout, 8, 3, 'f', json_file_real(lap, "expected_s"));
+            (void)printf(" s, %g %% within", 100.0 * json_file_real(answer, "level"));
+            csv_tables_cell(stdout, 0, 3, 'f', json_file_real(lap, "low_s"));
+            (void)printf(" ..");
+            csv_tables_cell(stdout, 0, 3, 'f', json_file_real(lap, "high_s"));
+            (void)printf(" s\n");
+        }
+    }
+    if (verdict[0]) {
+        (void)printf("  %s: %s\n", verdict, json_file_text(answer, "why"));
+    }
+    json_array_foreach(json_object_get(answer, "summary"), i, row)
+    {
+        const double of = json_file_real(row, "of");
+        if (of > 0.0) {
+            const double count = json_file_real(row, "held");
+            (void)printf("  %3.0f moves, %-11s %.0f of %.0f held (%.3f), median half width",
+                         json_file_real(row, "count"), json_file_text(row, "quantity"), count,
+                         of, count / of);
+            csv_tables_cell(stdout, 0, 3, 'g', json_file_real(row, "median_half_s"));
+            (void)printf(" s; %.0f left out\n", json_file_real(row, "left_out"));
         }
     }
 }
 
-/* Prints the intervals of the moves together; one move has its own. */
-static void print_moves(const struct forecast_run *run, const struct pair *pair,
-                        const struct pair_params *p)
+static bool print_answers(const struct forecast_run *run)
 {
-    const struct forecast_question *question = &run->question;
-    struct forecast_move moves[PAIR_WINDOW_MAX];
-    const struct forecast_past past = {&pair->forecast, moves,
-                                       pair_forecast_moves(pair, p, moves)};
-    struct forecast_made made = {0};
-    char why[192];
-    forecast_predict(&pair->forecast, question->moves[0].turn, question->moves[0].drive, ~0U,
-                     &made, NULL);
-    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
-        const struct forecast_interval one = forecast_interval(&made, q, question->level);
-        const struct forecast_sum sum =
-            forecast_sum(&past, question->moves, question->count, q, question->level);
-        const bool many = question->count > 1;
-        (void)printf("  %-11s %8.3f s, %g %% within %.3f .. %.3f s\n",
-                     forecast_quantity_name(q), sum.expected_s,
-                     100.0 * forecast_level_value(question->level),
-                     many ? sum.expected_s - sum.half_s : one.low_s,
-                     many ? sum.expected_s + sum.half_s : one.high_s);
+    json_t *document = json_file_document(write_pairs, run);
+    const bool made = document != NULL;
+    const char *id;
+    json_t *answer;
+    json_object_foreach(json_object_get(document, "pairs"), id, answer)
+    {
+        print_answer(id, answer);
     }
-    if (!isnan(question->bound_s) || !isnan(question->total_s)) {
-        const struct forecast_trust trust =
-            forecast_trust(&past, question->moves, question->count, question->bound_s,
-                           question->total_s, question->level);
-        forecast_report_why(&past, question, &trust, why, sizeof why);
-        (void)printf("  %s: %s\n", forecast_answer_name(trust.answer), why);
-    }
-}
-
-static void print_state(const struct forecast *f)
-{
-    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
-        (void)printf("  %-11s %u of the last %u intervals at 95 %% held\n",
-                     forecast_quantity_name(q), forecast_held(f, q), f->judged[q]);
-    }
-}
-
-/* Prints a pair's answer for people. */
-static void print_answer(const struct forecast_run *run, size_t i)
-{
-    const struct pair_params *p = &run->file.pairs[i];
-    (void)printf("%s\n", p->id);
-    if (run->checks) {
-        print_checks(run, i);
-    } else if (run->question.count > 0) {
-        print_moves(run, lab_pair(run->replay->lab, i), p);
-    } else {
-        print_state(&lab_pair(run->replay->lab, i)->forecast);
-    }
+    json_decref(document);
+    return made || report_fault("", "not enough memory");
 }
 
 static int run_forecast(struct forecast_run *run, char **paths)
@@ -339,12 +319,9 @@ static int run_forecast(struct forecast_run *run, char **paths)
     }
     bool whole = read_recording(run, paths, count);
     if (run->json) {
-        write_document(run);
-    }
-    for (size_t i = 0; i < run->file.pair_count && !run->json; i++) {
-        if (is_asked(run, i)) {
-            print_answer(run, i);
-        }
+        json_file_print(stdout, write_pairs, run);
+    } else {
+        whole = print_answers(run) && whole;
     }
     whole = whole && fflush(stdout) == 0;
     if (run->checks && !forecast_checks_whole(run->checks)) {

@@ -192,16 +192,7 @@ void team_study_json(const struct team_study *study, FILE *out)
 
 json_t *team_study_document(const struct team_study *study)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out) {
-        return NULL;
-    }
-    team_study_json(study, out);
-    json_t *document = fclose(out) == 0 ? json_loadb(text, bytes, 0, NULL) : NULL;
-    free(text);
-    return document;
+    return json_file_document(write_study, study);
 }
 
 /* ---- for people ---- */

@@ -15,6 +15,10 @@ void json_file_flush(void *file, const char *text, size_t bytes);
 void json_file_print(FILE *out, void (*members)(const void *what, struct json_writer *w),
                      const void *what);
 
+/* The same object parsed, to be freed; NULL: not enough memory. */
+json_t *json_file_document(void (*members)(const void *what, struct json_writer *w),
+                           const void *what);
+
 /* The number or text of this key; NaN or "" without one. */
 double json_file_real(const json_t *object, const char *key);
 const char *json_file_text(const json_t *object, const char *key);
