@@ -243,9 +243,11 @@ bool forecast_find_law(const struct forecast *f, enum forecast_quantity side,
 double forecast_law_lap(const struct forecast_law *law, const double x[TRAVEL_P],
                         double *spread_s)
 {
-    *spread_s = forecast_spread_at(&law->spread, fmax(forecast_dot(x, law->length), 0.0));
-    return forecast_leverage(&law->fit, x) <= LEVERAGE_MAX ? forecast_dot(x, law->fit.beta)
-                                                           : (double)NAN;
+    *spread_s =
+        forecast_spread_at(&law->spread, fmax(dot_product(x, law->length, TRAVEL_P), 0.0));
+    return forecast_leverage(&law->fit, x) <= LEVERAGE_MAX
+               ? dot_product(x, law->fit.beta, TRAVEL_P)
+               : (double)NAN;
 }
 
 double forecast_common_sd(const struct forecast_past *past, enum forecast_quantity side,

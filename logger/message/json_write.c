@@ -335,28 +335,6 @@ void json_write_counts(struct json_writer *w, const char *key, const struct name
     json_write_close(w);
 }
 
-/* Reads a field of a struct. */
-static struct json_row read_field(const struct json_member *m, const void *field)
-{
-    struct json_row row = {.key = m->key, .form = m->form};
-    if (m->form == JSON_FORM_REAL) {
-        row.value.real = *(const double *)field;
-    } else if (m->form == JSON_FORM_CHARS) {
-        row.value.text = field;
-    } else if (m->form == JSON_FORM_TEXT) {
-        row.value.text = *(const char *const *)field;
-    } else if (m->form == JSON_FORM_BOOL) {
-        row.value.whole = *(const bool *)field;
-    } else if (m->form == JSON_FORM_U16) {
-        row.value.whole = *(const uint16_t *)field;
-    } else if (m->form == JSON_FORM_U32) {
-        row.value.whole = *(const uint32_t *)field;
-    } else {
-        row.value.whole = *(const int64_t *)field;
-    }
-    return row;
-}
-
 static void write_row(struct json_writer *w, const struct json_row *row)
 {
     switch (row->form) {
@@ -366,12 +344,9 @@ static void write_row(struct json_writer *w, const struct json_row *row)
     case JSON_FORM_BOOL:
         json_write_bool(w, row->key, row->value.whole != 0);
         break;
-    case JSON_FORM_U16:
-    case JSON_FORM_U32:
-    case JSON_FORM_64:
+    case JSON_FORM_WHOLE:
         json_write_int(w, row->key, row->value.whole);
         break;
-    case JSON_FORM_CHARS:
     case JSON_FORM_TEXT:
         json_write_text(w, row->key, row->value.text);
         break;
@@ -379,10 +354,13 @@ static void write_row(struct json_writer *w, const struct json_row *row)
         json_write_seconds(w, row->key, row->value.whole);
         break;
     case JSON_FORM_COUNTS:
-        json_write_counts(w, row->key, row->by.names, row->value.at);
+        json_write_counts(w, row->key, row->names, row->value.at);
         break;
     case JSON_FORM_NUMBERS:
         json_write_numbers(w, row->key, row->value.at, row->count);
+        break;
+    case JSON_FORM_RAW:
+        json_write_raw(w, row->key, row->value.text, row->count);
         break;
     case JSON_FORM_NULL:
         json_write_null(w, row->key);
@@ -393,22 +371,9 @@ static void write_row(struct json_writer *w, const struct json_row *row)
     case JSON_FORM_OBJECT:
         json_write_object_of(w, row->key, row->value.at);
         break;
-    case JSON_FORM_FIELDS:
-        json_write_members(w, row->by.members, row->count, row->value.at);
-        break;
     case JSON_FORM_ABSENT:
     case JSON_FORM_END:
         break;
-    }
-}
-
-void json_write_members(struct json_writer *w, const struct json_member *members, size_t count,
-                        const void *from)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct json_row row =
-            read_field(&members[i], (const char *)from + members[i].offset);
-        write_row(w, &row);
     }
 }
 
@@ -424,6 +389,14 @@ void json_write_object_of(struct json_writer *w, const char *key, const struct j
     json_write_object(w, key);
     json_write_rows(w, rows);
     json_write_close(w);
+}
+
+size_t json_format_rows(char *text, size_t size, const struct json_row *rows)
+{
+    struct json_writer w;
+    json_write_start(&w, text, size, NULL, NULL);
+    json_write_object_of(&w, NULL, rows);
+    return json_write_end(&w) ? w.used : 0;
 }
 
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)

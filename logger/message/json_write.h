@@ -85,7 +85,7 @@ void json_write_raw(struct json_writer *w, const char *key, const char *json, si
  *
  *   JSON_WRITE_OBJECT(w, "last", JSON_SECONDS("t", last->t_us), JSON("n", last->n),
  *                     JSON_IF(last->detail[0], JSON("detail", last->detail)),
- *                     JSON_OBJECT("counts", JSON_FIELDS(count_members, &last->counts)));
+ *                     JSON_OBJECT("counts", JSON_OF(&last->counts, sent, applied)));
  *
  * A row is a member: its name and its value. Rows are written in their order. */
 
@@ -95,33 +95,27 @@ enum json_form {
     JSON_FORM_NULL,
     JSON_FORM_REAL,
     JSON_FORM_BOOL,
-    JSON_FORM_U16,
-    JSON_FORM_U32,
-    JSON_FORM_64,
-    JSON_FORM_CHARS,   /* char field[] */
-    JSON_FORM_TEXT,    /* const char *; NULL: null */
+    JSON_FORM_WHOLE,
+    JSON_FORM_TEXT,    /* NULL: null */
     JSON_FORM_SECONDS, /* int64_t, microseconds */
     JSON_FORM_COUNTS,  /* uint64_t for each name */
     JSON_FORM_NUMBERS, /* a list of double */
+    JSON_FORM_RAW,     /* text that is JSON already */
     JSON_FORM_OBJECT,  /* of rows */
-    JSON_FORM_GROUP,   /* the rows themselves */
-    JSON_FORM_FIELDS   /* members of a struct, by the table of its fields */
+    JSON_FORM_GROUP    /* the rows themselves */
 };
 
 struct json_row {
     const char *key;
     enum json_form form;
-    unsigned count; /* of numbers or fields */
+    size_t count; /* of numbers, or bytes */
     union {
         double real;
         int64_t whole; /* or 0, 1 */
         const char *text;
-        const void *at; /* counts, numbers, rows or struct */
+        const void *at; /* counts, numbers or rows */
     } value;
-    union {
-        const struct names *names;
-        const struct json_member *members;
-    } by;
+    const struct names *names; /* of counts */
 };
 
 /* clang-format off */
@@ -141,16 +135,33 @@ struct json_row {
 #define JSON_SECONDS(key, us) JSON_ROW(key, JSON_FORM_SECONDS, .value.whole = (us))
 #define JSON_NULL(key)        JSON_ROW(key, JSON_FORM_NULL, .count = 0)
 #define JSON_COUNTS(key, all, x)                                                               \
-    JSON_ROW(key, JSON_FORM_COUNTS, .value.at = (x), .by.names = (all))
+    JSON_ROW(key, JSON_FORM_COUNTS, .value.at = (x), .names = (all))
 /* An empty list is written as well, unlike json_write_axes(). */
 #define JSON_NUMBERS(key, x, n)                                                                \
-    JSON_ROW(key, JSON_FORM_NUMBERS, .value.at = (x), .count = (unsigned)(n))
+    JSON_ROW(key, JSON_FORM_NUMBERS, .value.at = (x), .count = (n))
 #define JSON_TWO(key, a, b) JSON_NUMBERS(key, ((const double[]){a, b}), 2)
+#define JSON_RAW(key, json, bytes)                                                             \
+    JSON_ROW(key, JSON_FORM_RAW, .value.text = (json), .count = (bytes))
 #define JSON_OBJECT(key, ...)                                                                  \
     JSON_ROW(key, JSON_FORM_OBJECT, .value.at = JSON_ROWS(__VA_ARGS__))
-#define JSON_FIELDS(table, from)                                                               \
-    JSON_ROW(NULL, JSON_FORM_FIELDS, .value.at = (from), .by.members = (table),                \
-             .count = sizeof(table) / sizeof((table)[0]))
+/* One to twelve members of a struct, each under its own name. */
+#define JSON_OF(s, ...)                                                                        \
+    JSON_PICK(__VA_ARGS__, JSON_OF12, JSON_OF11, JSON_OF10, JSON_OF9, JSON_OF8, JSON_OF7,      \
+              JSON_OF6, JSON_OF5, JSON_OF4, JSON_OF3, JSON_OF2, JSON_OF1, 0)                   \
+    (s, __VA_ARGS__)
+#define JSON_PICK(a, b, c, d, e, f, g, h, i, j, k, l, picked, ...) picked
+#define JSON_OF1(s, member)       JSON(#member, (s)->member)
+#define JSON_OF2(s, member, ...)  JSON_OF1(s, member), JSON_OF1(s, __VA_ARGS__)
+#define JSON_OF3(s, member, ...)  JSON_OF1(s, member), JSON_OF2(s, __VA_ARGS__)
+#define JSON_OF4(s, member, ...)  JSON_OF1(s, member), JSON_OF3(s, __VA_ARGS__)
+#define JSON_OF5(s, member, ...)  JSON_OF1(s, member), JSON_OF4(s, __VA_ARGS__)
+#define JSON_OF6(s, member, ...)  JSON_OF1(s, member), JSON_OF5(s, __VA_ARGS__)
+#define JSON_OF7(s, member, ...)  JSON_OF1(s, member), JSON_OF6(s, __VA_ARGS__)
+#define JSON_OF8(s, member, ...)  JSON_OF1(s, member), JSON_OF7(s, __VA_ARGS__)
+#define JSON_OF9(s, member, ...)  JSON_OF1(s, member), JSON_OF8(s, __VA_ARGS__)
+#define JSON_OF10(s, member, ...) JSON_OF1(s, member), JSON_OF9(s, __VA_ARGS__)
+#define JSON_OF11(s, member, ...) JSON_OF1(s, member), JSON_OF10(s, __VA_ARGS__)
+#define JSON_OF12(s, member, ...) JSON_OF1(s, member), JSON_OF11(s, __VA_ARGS__)
 /* Unless its value is given, the row is left out and not even computed. */
 #define JSON_IF(given, row) ((given) ? (row) : JSON_ROW(NULL, JSON_FORM_ABSENT, .count = 0))
 /* An object of these rows, or null. */
@@ -165,6 +176,8 @@ struct json_row {
 #define JSON_OPEN(w, key, ...) (json_write_object(w, key), JSON_WRITE(w, __VA_ARGS__))
 /* Writes an object of these rows. */
 #define JSON_WRITE_OBJECT(w, key, ...) json_write_object_of(w, key, JSON_ROWS(__VA_ARGS__))
+/* Formats an object of these rows as text[size]; returns its bytes, 0: it does not fit. */
+#define JSON_FORMAT(text, size, ...) json_format_rows(text, size, JSON_ROWS(__VA_ARGS__))
 /* clang-format on */
 
 static inline struct json_row json_row_real(const char *key, double value)
@@ -177,7 +190,7 @@ static inline struct json_row json_row_bool(const char *key, bool value)
 }
 static inline struct json_row json_row_whole(const char *key, int64_t value)
 {
-    return JSON_ROW(key, JSON_FORM_64, .value.whole = value);
+    return JSON_ROW(key, JSON_FORM_WHOLE, .value.whole = value);
 }
 static inline struct json_row json_row_count(const char *key, uint64_t value)
 {
@@ -190,41 +203,7 @@ static inline struct json_row json_row_text(const char *key, const char *value)
 
 void json_write_rows(struct json_writer *w, const struct json_row *rows);
 void json_write_object_of(struct json_writer *w, const char *key, const struct json_row *rows);
-
-/* ---- structs, by tables of their fields ----
- *
- *   #define CARD(field) JSON_MEMBER(struct card, field)
- *   static const struct json_member card_members[] = {CARD(rows), CARD(rate_hz)};
- *   json_write_members(w, card_members, COUNT(card_members), card); */
-
-struct json_member {
-    const char *key;
-    enum json_form form;
-    size_t offset;
-};
-
-/* clang-format off */
-#define JSON_FORM_OF(x)                                                                        \
-    _Generic((x), double: JSON_FORM_REAL, bool: JSON_FORM_BOOL, uint16_t: JSON_FORM_U16,       \
-             uint32_t: JSON_FORM_U32, uint64_t: JSON_FORM_64, int64_t: JSON_FORM_64,           \
-             char *: JSON_FORM_CHARS, const char *: JSON_FORM_TEXT)
-/* clang-format on */
-
-/* The field in the format of its type, under its own name or another. */
-#define JSON_MEMBER(type, field) JSON_MEMBER_AS(#field, type, field)
-#define JSON_MEMBER_AS(key, type, field)                                                       \
-    {                                                                                          \
-        key, JSON_FORM_OF(((type *)0)->field), offsetof(type, field)                           \
-    }
-/* The field holds microseconds and is written by json_write_seconds(). */
-#define JSON_MEMBER_SECONDS(key, type, field)                                                  \
-    {                                                                                          \
-        key, JSON_FORM_SECONDS, offsetof(type, field)                                          \
-    }
-
-/* Writes members of the open object: these fields of the struct at from. */
-void json_write_members(struct json_writer *w, const struct json_member *members, size_t count,
-                        const void *from);
+size_t json_format_rows(char *text, size_t size, const struct json_row *rows);
 
 /* Formats a number for CSV and tables; returns the length, terminates with NUL. */
 size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX]);

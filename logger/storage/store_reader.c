@@ -221,15 +221,13 @@ static bool has_version(const struct store_query *query)
  * its quotes are escaped. "": no version is asked for, and every record has it. */
 static const char *write_version(enum side side, const char *version, char out[MEMBER_MAX])
 {
-    struct json_writer w;
     char object[MEMBER_MAX];
+    const size_t bytes =
+        JSON_FORMAT(object, sizeof object,
+                    JSON(side == SIDE_REAL ? "real_version" : "virtual_version", version));
     out[0] = '\0';
-    json_write_start(&w, object, sizeof object, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, side == SIDE_REAL ? "real_version" : "virtual_version", version);
-    json_write_close(&w);
-    if (version && json_write_end(&w) && w.used > 2) {
-        (void)snprintf(out, MEMBER_MAX, "%.*s", (int)w.used - 2, object + 1);
+    if (version && bytes > 2) {
+        (void)snprintf(out, MEMBER_MAX, "%.*s", (int)bytes - 2, object + 1);
     }
     return out;
 }

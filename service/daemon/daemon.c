@@ -382,17 +382,12 @@ static void append_own_line(struct daemon *d, const char *what, int64_t gap)
     model_file_format_hashes(models, sizeof models);
     (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
                    (unsigned long long)d->fingerprint);
-    struct json_writer w;
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    JSON_OPEN(&w, NULL, JSON("version", TANDEM_VERSION), JSON("lab", d->file->name),
-              JSON("fingerprint", fingerprint), JSON("models", models));
-    if (gap > 0) {
-        JSON_WRITE(&w, JSON("number_gap", gap),
-                   JSON("stream_number", (int64_t)d->stream_number + gap));
-    }
-    json_write_close(&w);
-    const bool whole = json_write_end(&w);
-    inbox_record(d->inbox, what, payload, whole ? w.used : 0);
+    const size_t bytes = JSON_FORMAT(
+        payload, sizeof payload, JSON("version", TANDEM_VERSION), JSON("lab", d->file->name),
+        JSON("fingerprint", fingerprint), JSON("models", models),
+        JSON_IF(gap > 0, JSON_GROUP(JSON("number_gap", gap),
+                                    JSON("stream_number", (int64_t)d->stream_number + gap))));
+    inbox_record(d->inbox, what, payload, bytes);
 }
 
 /* From here on messages are received and threads run. */

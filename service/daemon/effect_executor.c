@@ -1,7 +1,6 @@
 /* service/daemon/effect_executor.c - stores and publishes the effects of the lab, in the
  * order in which lab_step() emits them. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -535,19 +534,12 @@ static void stream_team(struct daemon *d, const struct team_params *p, const cha
 {
     const size_t size = bytes + sizeof(struct team_params);
     char *text = d->events ? malloc(size) : NULL;
-    struct json_writer w;
-    if (!text) {
-        return;
+    if (text) {
+        const size_t used =
+            JSON_FORMAT(text, size, JSON("team", p->name), JSON_RAW(what, json, bytes));
+        event_hub_publish(d->events, EVENT_TYPE_TEAM, d->params.pair_count, 0, text, used);
+        free(text);
     }
-    json_write_start(&w, text, size, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "team", p->name);
-    json_write_raw(&w, what, json, bytes);
-    json_write_close(&w);
-    if (json_write_end(&w)) {
-        event_hub_publish(d->events, EVENT_TYPE_TEAM, d->params.pair_count, 0, text, w.used);
-    }
-    free(text);
 }
 
 /* Streams only steps that others wait for or a person would watch. */

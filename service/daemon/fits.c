@@ -84,15 +84,13 @@ static void record_end(struct fits *f, uint32_t pair, enum side side, uint32_t j
 {
     char payload[512];
     char detail[104];
-    struct json_writer w;
     (void)snprintf(detail, sizeof detail, "%s", why);
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("pair", lab_pair_params(f->lab, pair)->id),
-                      JSON("side", side_name(side)), JSON("job", job),
-                      JSON("outcome", fit_outcome_name(outcome)),
-                      JSON_IF(detail[0], JSON("detail", detail)));
-    if (json_write_end(&w)) {
-        inbox_record(f->inbox, "fit", payload, w.used);
+    const size_t bytes = JSON_FORMAT(
+        payload, sizeof payload, JSON("pair", lab_pair_params(f->lab, pair)->id),
+        JSON("side", side_name(side)), JSON("job", job),
+        JSON("outcome", fit_outcome_name(outcome)), JSON_IF(detail[0], JSON("detail", detail)));
+    if (bytes > 0) {
+        inbox_record(f->inbox, "fit", payload, bytes);
     }
 }
 

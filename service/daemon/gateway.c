@@ -1,6 +1,5 @@
 /* service/daemon/gateway.c - moves messages from the broker into the inbox, publishes those
  * of the lab, and caches the states of robots' machines for display. */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,11 +142,8 @@ static void record_silence(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
     char payload[64];
-    struct json_writer w;
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON_SECONDS("away_s", silent_us));
-    (void)json_write_end(&w);
-    record_or_refuse(d, "away", payload, w.used);
+    record_or_refuse(d, "away", payload,
+                     JSON_FORMAT(payload, sizeof payload, JSON_SECONDS("away_s", silent_us)));
 }
 
 /* A frozen process receives on neither connection. If only telemetry was held up, no reply has
@@ -165,14 +161,12 @@ static void record_session(void *context, bool resumed, int64_t silent_us, int64
 {
     const struct daemon *d = context;
     char payload[128];
-    struct json_writer w;
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("resumed", resumed),
-                      JSON_BOOL("persistent", d->file->broker.session_expiry_s > 0),
-                      JSON_SECONDS("away_s", silent_us),
-                      JSON_IF(unsure_us >= 0, JSON_SECONDS("unsure_s", unsure_us)));
-    (void)json_write_end(&w);
-    record_or_refuse(d, "session", payload, w.used);
+    const size_t bytes =
+        JSON_FORMAT(payload, sizeof payload, JSON("resumed", resumed),
+                    JSON_BOOL("persistent", d->file->broker.session_expiry_s > 0),
+                    JSON_SECONDS("away_s", silent_us),
+                    JSON_IF(unsure_us >= 0, JSON_SECONDS("unsure_s", unsure_us)));
+    record_or_refuse(d, "session", payload, bytes);
 }
 
 /* ---- echoes of our commands ---------------------------------------------------------- */
@@ -225,7 +219,6 @@ static void record_arrival(void *context, const char *topic, const void *payload
                         .payload = payload,
                         .stored_bytes = bytes,
                         .payload_bytes = bytes};
-    struct json_writer w;
     const char *robot = split_command(d->file->broker.prefix, topic, pair, &side)
                             ? find_member(d, pair, &team)
                             : NULL;
@@ -233,12 +226,11 @@ static void record_arrival(void *context, const char *topic, const void *payload
         event.kind != EVENT_COMMAND) {
         return;
     }
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("team", team), JSON("op", team_op_name(TEAM_OP_SENT)),
-                      JSON("robot", robot), JSON("id", event.command.id),
-                      JSON("side", side_name(side)));
-    if (json_write_end(&w)) {
-        inbox_record(d->inbox, "request", text, w.used);
+    const size_t used = JSON_FORMAT(
+        text, sizeof text, JSON("team", team), JSON("op", team_op_name(TEAM_OP_SENT)),
+        JSON("robot", robot), JSON("id", event.command.id), JSON("side", side_name(side)));
+    if (used > 0) {
+        inbox_record(d->inbox, "request", text, used);
     }
 }
 

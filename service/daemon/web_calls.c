@@ -1,5 +1,4 @@
 /* service/daemon/web_calls.c - the daemon's functions for the HTTP server. */
-#include <stdio.h>
 
 #include "logger/message/json_write.h"
 #include "service/daemon/daemon_parts.h"
@@ -103,14 +102,12 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
 {
     struct daemon *d = context;
     char payload[256];
-    struct json_writer w;
     const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("pair", d->params.pairs[pair].id),
-                      JSON("action", request_action_name(REQUEST_IDENTIFY)),
-                      JSON("side", side_name(side)), JSON("by", "http"));
-    (void)json_write_end(&w);
-    const enum status status = source_request(d, payload, w.used, err);
+    const size_t bytes =
+        JSON_FORMAT(payload, sizeof payload, JSON("pair", d->params.pairs[pair].id),
+                    JSON("action", request_action_name(REQUEST_IDENTIFY)),
+                    JSON("side", side_name(side)), JSON("by", "http"));
+    const enum status status = source_request(d, payload, bytes, err);
     if (status != STATUS_OK) {
         return status;
     }

@@ -138,15 +138,12 @@ void move_list_print_verdict(FILE *out, const struct move_list *list)
 
 void move_list_write(struct json_writer *w, const struct move_list *list)
 {
-#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
-    static const struct json_member members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
-                                                 HELD(r2), HELD(median_s),    HELD(mean_s),
-                                                 HELD(p),  HELD(law_p)};
     JSON_WRITE(w, JSON("skipped", list->skipped), JSON("motions", list->motions),
                JSON("laps", list->own_count - list->motions));
     if (list->head.is_held_out) {
         json_write_object(w, "validation");
-        json_write_members(w, members, COUNT(members), &list->held);
+        JSON_WRITE(
+            w, JSON_OF(&list->held, n, unpredicted, rmse_s, r2, median_s, mean_s, p, law_p));
         json_write_close(w);
     }
     parameters_in_use_write(w, list->head.known.part[0], &list->head.reference[0]);

@@ -161,34 +161,20 @@ static void wait_for_replies(struct drive *d)
     d->answered += is_answered(d);
 }
 
-static void write_lap(struct json_writer *w, const char *key, int64_t lap_us)
-{
-    if (lap_us == LAB_TIME_NONE) {
-        json_write_null(w, key);
-    } else {
-        json_write_seconds(w, key, lap_us);
-    }
-}
-
 static void write_reply(const void *drive, struct json_writer *w)
 {
     const struct drive *d = drive;
-    json_write_text(w, "id", d->command.id);
-    json_write_real(w, "rotation_rad", d->command.rotation_rad);
-    json_write_real(w, "displacement_m", d->command.displacement_m);
-    write_lap(w, has_one_lap(d) ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]);
-    if (!has_one_lap(d)) {
-        write_lap(w, "virtual_lap_s", d->lap_us[SIDE_VIRTUAL]);
-    }
+    const bool one = has_one_lap(d);
+    JSON_WRITE(w, JSON_OF(&d->command, id, rotation_rad, displacement_m),
+               JSON_SECONDS(one ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]),
+               JSON_IF(!one, JSON_SECONDS("virtual_lap_s", d->lap_us[SIDE_VIRTUAL])));
 }
 
 static void write_counts(const void *drive, struct json_writer *w)
 {
     const struct drive *d = drive;
-    json_write_text(w, "pair", d->pair);
-    json_write_int(w, "commands", (int64_t)d->sent);
-    json_write_int(w, "answered", (int64_t)d->answered);
-    json_write_int(w, "timed_out", (int64_t)(d->sent - d->answered));
+    JSON_WRITE(w, JSON_OF(d, pair), JSON("commands", d->sent), JSON_OF(d, answered),
+               JSON("timed_out", d->sent - d->answered));
 }
 
 static void show_reply(const struct drive *d)

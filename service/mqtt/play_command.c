@@ -158,14 +158,9 @@ static bool play_all(struct play *p)
 
 static void write_counts(const void *play, struct json_writer *w)
 {
-#define COUNTER(field) JSON_MEMBER(struct play, field)
-    static const struct json_member counters[] = {COUNTER(lines),   COUNTER(sent),
-                                                  COUNTER(skipped), COUNTER(malformed),
-                                                  COUNTER(cut),     COUNTER(refused)};
-#undef COUNTER
     const struct play *p = play;
-    json_write_members(w, counters, COUNT(counters), p);
-    json_write_int(w, "acknowledged", (int64_t)p->session.state.acknowledged);
+    JSON_WRITE(w, JSON_OF(p, lines, sent, skipped, malformed, cut, refused),
+               JSON("acknowledged", p->session.state.acknowledged));
 }
 
 static void print_counts(const struct play *p)

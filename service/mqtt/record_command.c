@@ -113,9 +113,8 @@ static void list_topics(struct record *r)
 static void write_counts(const void *record, struct json_writer *w)
 {
     const struct record *r = record;
-    json_write_int(w, "messages", (int64_t)r->written);
-    json_write_int(w, "cut", (int64_t)r->cut);
-    json_write_int(w, "without_room", (int64_t)r->session.overflow);
+    JSON_WRITE(w, JSON("messages", r->written), JSON_OF(r, cut),
+               JSON("without_room", r->session.overflow));
 }
 
 static void print_counts(const struct record *r)

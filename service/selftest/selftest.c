@@ -169,13 +169,6 @@ static void print_result(const struct model_row *row, const struct selftest_resu
     (void)puts(result->verdicts[ESTIMATE_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
 }
 
-#define PARAMETER(field) JSON_MEMBER(struct selftest_parameter, field)
-static const struct json_member parameter_members[] = {
-    PARAMETER(name),    PARAMETER(truth),       PARAMETER(known),
-    PARAMETER(mean),    PARAMETER(bias_z),      PARAMETER(bias_z_max),
-    PARAMETER(sd),      PARAMETER(se),          PARAMETER(scatter_ratio_max),
-    PARAMETER(covered), PARAMETER(covered_min), PARAMETER(well)};
-
 static void write_verdicts(struct json_writer *w, const size_t *verdicts)
 {
     json_write_object(w, "verdicts");
@@ -196,7 +189,10 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     write_verdicts(w, result->verdicts);
     json_write_array(w, "parameters");
     for (size_t i = 0; i < result->count; i++) {
-        JSON_WRITE_OBJECT(w, NULL, JSON_FIELDS(parameter_members, &result->parameter[i]));
+        JSON_WRITE_OBJECT(w, NULL,
+                          JSON_OF(&result->parameter[i], name, truth, known, mean, bias_z,
+                                  bias_z_max, sd, se, scatter_ratio_max, covered, covered_min,
+                                  well));
     }
     json_write_close(w);
     json_write_close(w);

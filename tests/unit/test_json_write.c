@@ -306,11 +306,6 @@ struct sample {
 /* Each field in the way of its type. */
 static void test_members(void)
 {
-#define SAMPLE(field) JSON_MEMBER(struct sample, field)
-    static const struct json_member members[] = {
-        SAMPLE(x_m),   SAMPLE(on),    SAMPLE(small),
-        SAMPLE(large), SAMPLE(below), JSON_MEMBER_AS("other", struct sample, middle),
-        SAMPLE(chars), SAMPLE(text),  JSON_MEMBER_SECONDS("t", struct sample, t_us)};
     static const char *const texts[] = {"a", "b"};
     const struct names names = {texts, 2};
     const struct sample sample = {0.5, true, 65535, 4294967295, 7, -8, 2500000, "hi", NULL};
@@ -318,7 +313,9 @@ static void test_members(void)
     struct json_writer w;
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
     if (json_write_known(&w, NULL, true)) {
-        json_write_members(&w, members, COUNT(members), &sample);
+        JSON_WRITE(&w, JSON_OF(&sample, x_m, on, small, large, below),
+                   JSON("other", sample.middle), JSON_OF(&sample, chars, text),
+                   JSON_SECONDS("t", sample.t_us));
         json_write_counts(&w, "counts", &names, (const uint64_t[]){3, 4});
         CHECK("null", !json_write_known(&w, "no", false));
         json_write_close(&w);
@@ -335,8 +332,6 @@ static void test_members(void)
  */
 static void test_rows(void)
 {
-#define SAMPLE(field) JSON_MEMBER(struct sample, field)
-    static const struct json_member members[] = {SAMPLE(on), SAMPLE(small)};
     static const char *const texts[] = {"a", "b"};
     const struct names names = {texts, 2};
     const struct sample sample = {0.5, true, 65535, 4294967295, 7, -8, 2500000, "hi", NULL};
@@ -350,7 +345,7 @@ static void test_rows(void)
               JSON("below", sample.below), JSON("chars", sample.chars),
               JSON("text", sample.text), JSON_WHOLE("whole", 3), JSON_BOOL("equal", 1 == 1));
     JSON_WRITE(&w, JSON_SECONDS("t", sample.t_us), JSON_NULL("null"),
-               JSON_FIELDS(members, &sample),
+               JSON_OF(&sample, on, small),
                JSON_COUNTS("counts", &names, ((const uint64_t[]){3, 4})),
                JSON_NUMBERS("numbers", numbers, 2), JSON_NUMBERS("none", numbers, 0),
                JSON_TWO("two", 0.25, 0.75), JSON_IF(nothing, JSON("absent", nothing->x_m)),

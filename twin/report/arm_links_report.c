@@ -56,8 +56,7 @@ static void write_side(struct json_writer *w, const struct arm_geometry *arm, en
     double pose[6];
     const struct rigid tool = arm_forward(arm, side->pose);
     rigid_to_pose(&tool, pose);
-    json_write_object(w, side_name(s));
-    json_write_seconds(w, "t", side->seen_us);
+    JSON_OPEN(w, side_name(s), JSON_SECONDS("t", side->seen_us));
     write_numbers(w, "q_rad", side->pose, ARM_JOINTS);
     write_numbers(w, "qd_radps", side->nu, side->nu_count);
     write_links(w, arm, side, &tool);
@@ -77,10 +76,8 @@ static void write_joints(struct json_writer *w, const struct arm_geometry *arm)
 {
     json_write_array(w, "joints");
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", joint_names[i]);
-        json_write_real(w, "limit_rad", arm->q_max_rad[i]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON("name", joint_names[i]),
+                          JSON("limit_rad", arm->q_max_rad[i]));
     }
     json_write_close(w);
 }
@@ -90,9 +87,7 @@ void arm_links_report(struct json_writer *w, const char *key, const struct pair 
 {
     struct arm_geometry arm;
     const bool is_arm = pair_is_arm(p) && arm_geometry_find(p->arm, &arm);
-    json_write_object(w, key);
-    json_write_text(w, "pair", p->id);
-    json_write_text(w, "arm", is_arm ? arm.name : NULL);
+    JSON_OPEN(w, key, JSON("pair", p->id), JSON("arm", is_arm ? arm.name : NULL));
     if (is_arm) {
         json_write_real(w, "reach_m",
                         round_m(fabs(arm.a2_m) + fabs(arm.a3_m) + arm.d5_m + arm.d6_m));

@@ -7,24 +7,19 @@
 static void write_check(struct json_writer *w, const char *key,
                         const struct arm_friction_check *check, bool known)
 {
-#define CHECK(field) JSON_MEMBER(struct arm_friction_check, field)
-    static const struct json_member members[] = {CHECK(n), CHECK(rmse_a), CHECK(r2)};
-    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_FIELDS(members, check)));
+    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_OF(check, n, rmse_a, r2)));
 }
 
 static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit,
                         const struct reference_check *checks, size_t j)
 {
-#define JOINT(field) JSON_MEMBER(struct arm_friction_joint, field)
-    static const struct json_member members[] = {JOINT(speed_max_radps), JOINT(current_max_a),
-                                                 JOINT(rate_ratio), JOINT(rate_r2),
-                                                 JOINT(residual_rho)};
     const struct arm_friction_joint *joint = &fit->joint[j];
     const size_t at = joint->missing.joint < ARM_JOINTS ? joint->missing.joint : j;
     json_write_object(w, NULL);
     json_write_int(w, "joint", (int64_t)j + 1);
     estimate_report(w, &joint->estimate);
-    json_write_members(w, members, COUNT(members), joint);
+    JSON_WRITE(
+        w, JSON_OF(joint, speed_max_radps, current_max_a, rate_ratio, rate_r2, residual_rho));
     write_check(w, "fit", &joint->own, true);
     write_check(w, "held_out", &joint->held_out, fit->is_held_out);
     JSON_WRITE(w, JSON_KNOWN("missing", joint->missing.term != NULL,
@@ -65,10 +60,6 @@ static void write_comparison(struct json_writer *w, const struct arm_friction_fi
                              const struct reference_check *checks,
                              const struct reference_comparison *whole)
 {
-#define COMPARED(field) JSON_MEMBER(struct reference_comparison, field)
-    static const struct json_member members[] = {
-        JSON_MEMBER_AS("chi_squared", struct reference_comparison, statistic), COMPARED(df),
-        COMPARED(p), COMPARED(contradicts)};
     if (!json_write_known(w, "comparison", checks[0].given)) {
         return;
     }
@@ -81,7 +72,7 @@ static void write_comparison(struct json_writer *w, const struct arm_friction_fi
         }
     }
     json_write_close(w);
-    json_write_members(w, members, COUNT(members), whole);
+    JSON_WRITE(w, JSON("chi_squared", whole->statistic), JSON_OF(whole, df, p, contradicts));
     json_write_close(w);
 }
 
@@ -112,12 +103,8 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
 void arm_report_friction_summary(struct json_writer *w,
                                  const struct arm_friction_summary *summary)
 {
-#define FIELD(field) JSON_MEMBER(struct arm_friction_summary, field)
-    static const struct json_member members[] = {
-        FIELD(rows),    FIELD(used),        FIELD(incomplete), FIELD(back_rows),
-        FIELD(gaps),    FIELD(short_rows),  FIELD(runs),       FIELD(duration_s),
-        FIELD(rate_hz), FIELD(uneven_ratio)};
-    json_write_members(w, members, COUNT(members), summary);
+    JSON_WRITE(w, JSON_OF(summary, rows, used, incomplete, back_rows, gaps, short_rows, runs,
+                          duration_s, rate_hz, uneven_ratio));
 }
 
 /* ---- kinematics ---- */
@@ -125,25 +112,18 @@ void arm_report_friction_summary(struct json_writer *w,
 static void write_distances(struct json_writer *w, const char *key,
                             const struct arm_kinematics_check *check, bool known)
 {
-#define FAR(field) JSON_MEMBER(struct arm_kinematics_check, field)
-    static const struct json_member members[] = {FAR(n),     FAR(mean_m),  FAR(rms_m),
-                                                 FAR(max_m), FAR(rms_rad), FAR(max_rad)};
-    JSON_WRITE(w, JSON_KNOWN(key, known, JSON_FIELDS(members, check)));
+    JSON_WRITE(
+        w, JSON_KNOWN(key, known, JSON_OF(check, n, mean_m, rms_m, max_m, rms_rad, max_rad)));
 }
 
 void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit)
 {
-#define FIT(field) JSON_MEMBER(struct arm_kinematics_fit, field)
-    static const struct json_member found[] = {FIT(n), FIT(outliers), FIT(iterations),
-                                               FIT(converged)};
-    static const struct json_member more[] = {FIT(noise_m), FIT(noise_rad), FIT(tool_se_m),
-                                              FIT(room_se_m), FIT(neighbour_rho)};
     const bool known = fit->converged;
     json_write_text(w, "model", "arm_kinematics");
-    json_write_members(w, found, COUNT(found), fit);
+    JSON_WRITE(w, JSON_OF(fit, n, outliers, iterations, converged));
     estimate_report(w, &fit->estimate);
     if (known) {
-        json_write_members(w, more, COUNT(more), fit);
+        JSON_WRITE(w, JSON_OF(fit, noise_m, noise_rad, tool_se_m, room_se_m, neighbour_rho));
     }
     json_write_array(w, "corrections");
     for (size_t i = 0; i < ARM_JOINTS && known; i++) {

@@ -129,21 +129,19 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
 /* Writes the law of accelerating robots in the form of the plain one. */
 static void write_accelerating(struct json_writer *w, const struct travel_accelerating *law)
 {
-#define LAW(key, field) JSON_MEMBER_AS(key, struct travel_accelerating, field)
-    static const struct json_member values[] = {
-        LAW("t0_s", t0_s), LAW("angular_speed_radps", speed[0]),
-        LAW("linear_speed_mps", speed[1]), LAW("angular_acceleration_radps2", acceleration[0]),
-        LAW("linear_acceleration_mps2", acceleration[1])};
-    static const struct json_member errors[] = {
-        LAW("t0_s", t0_se_s), LAW("angular_speed_radps", speed_se[0]),
-        LAW("linear_speed_mps", speed_se[1]),
-        LAW("angular_acceleration_radps2", acceleration_se[0]),
-        LAW("linear_acceleration_mps2", acceleration_se[1])};
-    JSON_WRITE(w,
-               JSON_KNOWN("with_accelerations", law->known,
-                          JSON_OBJECT("values", JSON_FIELDS(values, law)),
-                          JSON_OBJECT("se", JSON_FIELDS(errors, law)),
-                          JSON("residual_s_sd", law->residual_s_sd), JSON("gain", law->gain)));
+    JSON_WRITE(
+        w, JSON_KNOWN("with_accelerations", law->known,
+                      JSON_OBJECT("values", JSON("t0_s", law->t0_s),
+                                  JSON("angular_speed_radps", law->speed[0]),
+                                  JSON("linear_speed_mps", law->speed[1]),
+                                  JSON("angular_acceleration_radps2", law->acceleration[0]),
+                                  JSON("linear_acceleration_mps2", law->acceleration[1])),
+                      JSON_OBJECT("se", JSON("t0_s", law->t0_se_s),
+                                  JSON("angular_speed_radps", law->speed_se[0]),
+                                  JSON("linear_speed_mps", law->speed_se[1]),
+                                  JSON("angular_acceleration_radps2", law->acceleration_se[0]),
+                                  JSON("linear_acceleration_mps2", law->acceleration_se[1])),
+                      JSON("residual_s_sd", law->residual_s_sd), JSON("gain", law->gain)));
 }
 
 static void write_not_excluded(struct json_writer *w, const struct travel_not_excluded *most)
@@ -154,22 +152,13 @@ static void write_not_excluded(struct json_writer *w, const struct travel_not_ex
                              JSON("lap_s", most->lap_s), JSON("lap_ratio", most->lap_ratio)));
 }
 
-/* Fits of both laws have these. */
-#define TRAVEL_MEMBERS(type)                                                                   \
-    {                                                                                          \
-        JSON_MEMBER(type, rmse_s), JSON_MEMBER(type, r2), JSON_MEMBER(type, residual_s_sd),    \
-            JSON_MEMBER(type, outliers), JSON_MEMBER(type, refused)                            \
-    }
-
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 {
-    static const struct json_member members[] = TRAVEL_MEMBERS(struct travel_fit);
     JSON_WRITE(w, JSON("n", fit->n), JSON("method", travel_method_name(fit->method)));
     estimate_report(w, &fit->estimate);
-    json_write_members(w, members, COUNT(members), fit);
-    JSON_WRITE(w, JSON("residual_s_p05", fit->residual_s_p05),
-               JSON("residual_s_p95", fit->residual_s_p95));
-    JSON_WRITE(w, JSON("lap_step_s", fit->lap_step_s),
+    JSON_WRITE(w,
+               JSON_OF(fit, rmse_s, r2, residual_s_sd, outliers, refused, residual_s_p05,
+                       residual_s_p95, lap_step_s),
                JSON("least_rotation_rad", fit->least_rad),
                JSON("least_displacement_m", fit->least_m));
     write_accelerating(w, &fit->accelerating);
@@ -178,11 +167,10 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit)
 {
-    static const struct json_member members[] = TRAVEL_MEMBERS(struct profile_fit);
     JSON_WRITE(w, JSON("n", fit->n), JSON("method", travel_method_name(fit->method)));
     estimate_report(w, &fit->estimate);
-    json_write_members(w, members, COUNT(members), fit);
-    json_write_null(w, "with_accelerations"); /* the law has them already */
+    JSON_WRITE(w, JSON_OF(fit, rmse_s, r2, residual_s_sd, outliers, refused),
+               JSON_NULL("with_accelerations")); /* the law has them already */
 }
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
@@ -229,13 +217,11 @@ void between_report(struct json_writer *w, const struct between *found)
 /* Writes the tests of a scale that depends on something, in no order. */
 static void write_scale(struct json_writer *w, const struct odometry_scale *scale)
 {
-#define TEST(field) JSON_MEMBER(struct odometry_scale_test, field)
-    static const struct json_member members[] = {TEST(way), TEST(turn), TEST(f), TEST(p)};
     JSON_OPEN(w, "scale", JSON("segments", scale->segments));
     json_write_object(w, "tests");
     for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
         JSON_WRITE_OBJECT(w, odometry_covariate_name(by),
-                          JSON_FIELDS(members, &scale->test[by]));
+                          JSON_OF(&scale->test[by], way, turn, f, p));
     }
     json_write_close(w);
     json_write_close(w);
@@ -243,36 +229,27 @@ static void write_scale(struct json_writer *w, const struct odometry_scale *scal
 
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
 {
-#define FIT(field) JSON_MEMBER(struct odometry_fit, field)
-    static const struct json_member found[] = {FIT(n), FIT(outliers), FIT(runs),
-                                               FIT(iterations), FIT(converged)};
-    static const struct json_member noise[] = {FIT(noise_m), FIT(noise_rad), FIT(slip_m),
-                                               FIT(slip_rad)};
-    JSON_WRITE(w, JSON("model", "odometry"), JSON_FIELDS(found, fit));
+    JSON_WRITE(w, JSON("model", "odometry"),
+               JSON_OF(fit, n, outliers, runs, iterations, converged));
     estimate_report(w, &fit->estimate);
-    json_write_members(w, noise, COUNT(noise), fit);
+    JSON_WRITE(w, JSON_OF(fit, noise_m, noise_rad, slip_m, slip_rad));
     write_scale(w, &fit->scale);
 }
 
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check)
 {
-#define CHECK(field) JSON_MEMBER(struct odometry_check, field)
-    static const struct json_member members[] = {CHECK(position_rmse_m),  CHECK(position_max_m),
-                                                 CHECK(heading_rmse_rad), CHECK(position_r2),
-                                                 CHECK(heading_r2),       CHECK(path_m)};
-    JSON_WRITE(w, JSON("n", check->poses), JSON_FIELDS(members, check));
+    JSON_WRITE(w, JSON("n", check->poses),
+               JSON_OF(check, position_rmse_m, position_max_m, heading_rmse_rad, position_r2,
+                       heading_r2, path_m));
 }
 
 void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary)
 {
-#define FIELD(field) JSON_MEMBER(struct odometry_summary, field)
-    static const struct json_member members[] = {
-        FIELD(rows),       FIELD(used),        FIELD(poses),         FIELD(runs),
-        FIELD(incomplete), FIELD(held),        FIELD(pose_missing),  FIELD(stale),
-        FIELD(duplicates), FIELD(back_steps),  FIELD(back_rows),     FIELD(gaps),
-        FIELD(cuts),       FIELD(wheel_jumps), FIELD(short_rows),    FIELD(duration_s),
-        FIELD(rate_hz),    FIELD(gap_s_max),   FIELD(turn_left_rad), FIELD(turn_right_rad)};
-    json_write_members(w, members, COUNT(members), summary);
+    JSON_WRITE(w,
+               JSON_OF(summary, rows, used, poses, runs, incomplete, held, pose_missing, stale,
+                       duplicates, back_steps, back_rows, gaps),
+               JSON_OF(summary, cuts, wheel_jumps, short_rows, duration_s, rate_hz, gap_s_max,
+                       turn_left_rad, turn_right_rad));
 }
 
 /* ---- dynamics -----------------------------------------------------------------------------
@@ -352,11 +329,9 @@ static void write_outliers(struct json_writer *w, const struct model *model,
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit)
 {
-#define FITTED(field) JSON_MEMBER(struct dynamics_fit, field)
-    static const struct json_member members[] = {FITTED(n), FITTED(rows), FITTED(iterations)};
     struct dynamics_derived delay;
     JSON_WRITE(w, JSON("model", model->name), JSON("method", dynamics_method_name(fit->method)),
-               JSON_FIELDS(members, fit), JSON("stop", dynamics_stop_name(fit->stop)));
+               JSON_OF(fit, n, rows, iterations), JSON("stop", dynamics_stop_name(fit->stop)));
     estimate_report(w, &fit->estimate);
     estimate_report_column(w, "se_hac", &fit->estimate, fit->se_hac);
     write_unphysical(w, model, fit);
@@ -376,31 +351,19 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
 static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,
                           bool motion)
 {
-#define CHANNEL(field) JSON_MEMBER(struct data_channel, field)
-    static const struct json_member members[] = {CHANNEL(min), CHANNEL(max), CHANNEL(mean),
-                                                 CHANNEL(sd)};
-    static const struct json_member noise[] = {CHANNEL(noise_sd), CHANNEL(signal_ratio)};
-    static const struct json_member steps[] = {CHANNEL(quantum), CHANNEL(repeat_ratio),
-                                               CHANNEL(hold_rows), CHANNEL(saturation_ratio)};
-    json_write_object(w, key);
-    json_write_members(w, members, COUNT(members), c);
-    json_write_members(w, noise, motion ? COUNT(noise) : 0, c);
-    json_write_members(w, steps, COUNT(steps), c);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, key, JSON_OF(c, min, max, mean, sd),
+                      JSON_IF(motion, JSON_GROUP(JSON_OF(c, noise_sd, signal_ratio))),
+                      JSON_OF(c, quantum, repeat_ratio, hold_rows, saturation_ratio));
 }
 
 void dynamics_report_summary(struct json_writer *w, const struct model *model,
                              const struct data_summary *summary)
 {
-#define DATA(field) JSON_MEMBER(struct data_summary, field)
-    static const struct json_member members[] = {
-        DATA(rows),       DATA(used),       DATA(runs),         DATA(duration_s),
-        DATA(rate_hz),    DATA(dt_s),       DATA(jitter_ratio), DATA(resampled),
-        DATA(incomplete), DATA(duplicates), DATA(back_steps),   DATA(back_rows),
-        DATA(gaps),       DATA(bridged),    DATA(missing),      DATA(jumps),
-        DATA(gap_s_max),  DATA(short_rows), DATA(joined),       DATA(row_s),
-        DATA(repeated)};
-    json_write_members(w, members, COUNT(members), summary);
+    JSON_WRITE(w,
+               JSON_OF(summary, rows, used, runs, duration_s, rate_hz, dt_s, jitter_ratio,
+                       resampled, incomplete, duplicates, back_steps, back_rows),
+               JSON_OF(summary, gaps, bridged, missing, jumps, gap_s_max, short_rows, joined,
+                       row_s, repeated));
     json_write_object(w, "channels");
     for (size_t a = 0; a < model->axis_count; a++) {
         write_channel(w, model->axes[a].velocity, &summary->nu[a], true);
@@ -426,24 +389,19 @@ void dynamics_report_summary(struct json_writer *w, const struct model *model,
 static void write_summary(struct json_writer *w, const char *key,
                           const struct residual_summary *s)
 {
-#define SUMMARY(field) JSON_MEMBER(struct residual_summary, field)
-    static const struct json_member members[] = {
-        SUMMARY(n),           SUMMARY(rmse), SUMMARY(mae),         SUMMARY(r2),
-        SUMMARY(fit_percent), SUMMARY(mean), SUMMARY(correlation), SUMMARY(runs_z),
-        SUMMARY(ljung_box_p), SUMMARY(white)};
-    JSON_WRITE_OBJECT(w, key, JSON_FIELDS(members, s));
+    JSON_WRITE_OBJECT(w, key,
+                      JSON_OF(s, n, rmse, mae, r2, fit_percent, mean, correlation, runs_z,
+                              ljung_box_p, white));
 }
 
 /* Writes whether each axis responds in proportion to its effort. */
 static void write_shapes(struct json_writer *w, const struct model *model,
                          const struct stability *stability)
 {
-#define SHAPE(field) JSON_MEMBER(struct stability_shape, field)
-    static const struct json_member members[] = {SHAPE(statistic), SHAPE(df), SHAPE(p)};
     json_write_array(w, "effort_shapes");
     for (size_t a = 0; a < model->axis_count; a++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("effort", model->axes[a].effort),
-                          JSON_FIELDS(members, &stability->shape[a]),
+                          JSON_OF(&stability->shape[a], statistic, df, p),
                           JSON_NUMBERS("at", stability_worth_at, STABILITY_WORTHS),
                           JSON_NUMBERS("worth", stability->shape[a].worth, STABILITY_WORTHS));
     }
@@ -455,8 +413,6 @@ static void write_shapes(struct json_writer *w, const struct model *model,
 static void write_parts(struct json_writer *w, const struct model *model,
                         const struct estimate *estimate, const struct stability *stability)
 {
-#define PART(field) JSON_MEMBER(struct stability_test, field)
-    static const struct json_member members[] = {PART(statistic), PART(df), PART(p)};
     if (!stability->tested) {
         JSON_WRITE(w, JSON_NULL("parts"), JSON_NULL("effort_shapes"));
         return;
@@ -468,7 +424,7 @@ static void write_parts(struct json_writer *w, const struct model *model,
             w, NULL, JSON("cut", stability_cut_name(test->cut)),
             JSON("effort",
                  test->cut >= STABILITY_LEVEL ? model->axes[test->axis].effort : NULL),
-            JSON_FIELDS(members, test), JSON("parameter", estimate->name[test->entry]),
+            JSON_OF(test, statistic, df, p), JSON("parameter", estimate->name[test->entry]),
             JSON_NUMBERS("values", test->value, test->parts),
             JSON_NUMBERS("se", test->se, test->parts));
     }
@@ -479,8 +435,6 @@ static void write_parts(struct json_writer *w, const struct model *model,
 void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
                           const struct stability *held_out)
 {
-#define ASKS(field) JSON_MEMBER_AS(#field, struct stability, moved_##field)
-    static const struct json_member members[] = {ASKS(statistic), ASKS(df), ASKS(p)};
     if (!json_write_known(w, "asks_for", held_out->tested)) {
         return;
     }
@@ -490,7 +444,8 @@ void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate
     }
     estimate_report_column(w, "values", estimate, values);
     estimate_report_column(w, "se", estimate, held_out->moved_se);
-    json_write_members(w, members, COUNT(members), held_out);
+    JSON_WRITE(w, JSON("statistic", held_out->moved_statistic), JSON("df", held_out->moved_df),
+               JSON("p", held_out->moved_p));
     json_write_close(w);
 }
 
@@ -543,15 +498,11 @@ static void write_compared(struct json_writer *w, const struct estimate *estimat
                            const struct reference_values *current,
                            const struct reference_comparison *found)
 {
-#define COMPARED(field) JSON_MEMBER(struct reference_comparison, field)
-    static const struct json_member members[] = {
-        JSON_MEMBER_AS("chi_squared", struct reference_comparison, statistic), COMPARED(df),
-        COMPARED(p), COMPARED(contradicts)};
     estimate_report_column(w, "reference", estimate, current->value);
     estimate_report_column(w, "reference_se", estimate, current->se);
     estimate_report_column(w, "z", estimate, found->z);
     estimate_report_marked(w, "contradicted", estimate, found->contradicted);
-    json_write_members(w, members, COUNT(members), found);
+    JSON_WRITE(w, JSON("chi_squared", found->statistic), JSON_OF(found, df, p, contradicts));
 }
 
 void reference_report(struct json_writer *w, const struct estimate *estimate,
@@ -589,11 +540,8 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
 
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options)
 {
-#define OPTION(field) JSON_MEMBER(struct dynamics_options, field)
-    static const struct json_member members[] = {
-        OPTION(biases),   OPTION(pooled),    OPTION(from_rest),   OPTION(half_width_s),
-        OPTION(stride_s), OPTION(sg_window), OPTION(sg_order),    OPTION(iv_iterations),
-        OPTION(hac_s),    OPTION(reach_s),   OPTION(delay_max_s), OPTION(robust),
-        OPTION(ridge)};
-    json_write_members(w, members, COUNT(members), options);
+    JSON_WRITE(w,
+               JSON_OF(options, biases, pooled, from_rest, half_width_s, stride_s, sg_window,
+                       sg_order, iv_iterations, hac_s, reach_s, delay_max_s, robust),
+               JSON("ridge", options->ridge));
 }

@@ -70,9 +70,6 @@ void following_report_frame(struct json_writer *w, const char *key,
 void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
                       const struct pair_params *p)
 {
-#define TIMES(field) JSON_MEMBER(struct pair_following, field)
-    static const struct json_member times[] = {TIMES(stale), TIMES(lost), TIMES(resumed),
-                                               TIMES(missed)};
     char hash[24];
     struct following_params setup;
     const struct follower_gains *const g = &setup.follower.gains;
@@ -94,7 +91,7 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     write_motion(w, x);
     JSON_WRITE(w, JSON("sent", x->sent), JSON("efforts_hash", hash),
                JSON_OBJECT("counts", JSON("periods", x->f.periods), JSON("held", x->f.held),
-                           JSON_FIELDS(times, x)),
+                           JSON_OF(x, stale, lost, resumed, missed)),
                JSON_OBJECT("telemetry",
                            JSON_COUNTS("real", &shadow_gate_names, x->f.real.count),
                            JSON_COUNTS("virtual", &shadow_gate_names, x->f.simulated.count)));

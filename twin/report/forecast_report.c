@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- questions ---- */
 
@@ -202,8 +201,7 @@ static void write_command(struct json_writer *w, const struct pair *pair,
               JSON("low_s", lap.low_s), JSON("high_s", lap.high_s));
     write_times(w, "due_t", due_us);
     JSON_WRITE(
-        w, JSON_IF(longer >= 0, JSON_NUMBERS("longer", counts, 2)),
-        JSON_IF(longer < 0, JSON_NULL("longer")),
+        w, longer >= 0 ? JSON_NUMBERS("longer", counts, 2) : JSON_NULL("longer"),
         JSON_SECONDS("deadline_t", sent ? slot->sent_us[side] + p->timeout_us : LAB_TIME_NONE));
     json_write_close(w);
 }

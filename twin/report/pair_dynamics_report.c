@@ -6,12 +6,9 @@
 
 static void write_parameters(struct json_writer *w, const struct model *model)
 {
-#define PARAMETER(field) JSON_MEMBER(struct model_parameter, field)
-    static const struct json_member members[] = {PARAMETER(name), PARAMETER(symbol),
-                                                 PARAMETER(unit)};
     json_write_array(w, "parameters");
     for (size_t j = 0; j < model->parameter_count; j++) {
-        JSON_WRITE_OBJECT(w, NULL, JSON_FIELDS(members, &model->parameters[j]));
+        JSON_WRITE_OBJECT(w, NULL, JSON_OF(&model->parameters[j], name, symbol, unit));
     }
     json_write_close(w);
 }
@@ -63,23 +60,15 @@ static void write_drift(struct json_writer *w, const struct model *model,
                         const struct dynamics_side *side)
 {
     char name[ESTIMATE_NAME_MAX];
-#define LAST(field) JSON_MEMBER(struct online_drift, field)
-    static const struct json_member last[] = {
-        JSON_MEMBER_SECONDS("since_t", struct online_drift, since_us),
-        JSON_MEMBER_SECONDS("found_t", struct online_drift, found_us),
-        LAST(before),
-        LAST(before_se),
-        LAST(after),
-        LAST(after_se),
-        LAST(change_ratio),
-        LAST(z)};
     const struct online_drift *drift = &side->drift;
-    JSON_WRITE_OBJECT(w, "drift", JSON("suspected", side->filter.openings),
-                      JSON("found", side->drifts), JSON("looking", side->filter.opened),
-                      JSON_KNOWN("last", side->drifts > 0,
-                                 JSON("parameter", dynamics_change_name(model, drift->parameter,
-                                                                        name, sizeof name)),
-                                 JSON_FIELDS(last, drift)));
+    JSON_WRITE_OBJECT(
+        w, "drift", JSON("suspected", side->filter.openings), JSON("found", side->drifts),
+        JSON("looking", side->filter.opened),
+        JSON_KNOWN(
+            "last", side->drifts > 0,
+            JSON("parameter", dynamics_change_name(model, drift->parameter, name, sizeof name)),
+            JSON_SECONDS("since_t", drift->since_us), JSON_SECONDS("found_t", drift->found_us),
+            JSON_OF(drift, before, before_se, after, after_se, change_ratio, z)));
 }
 
 /* Writes the distance of the filter from the set in force, in standard errors of both. */
@@ -144,11 +133,6 @@ static const char *state_of(const struct dynamics_side *side)
 
 static void write_side(struct json_writer *w, const struct pair_dynamics *d, enum side which)
 {
-#define COUNTED(field) JSON_MEMBER(struct dynamics_counts, field)
-    static const struct json_member counts[] = {
-        COUNTED(started), COUNTED(done),  COUNTED(failed),   COUNTED(cancelled),
-        COUNTED(lost),    COUNTED(stray), COUNTED(declined), COUNTED(thinned),
-        COUNTED(cut),     COUNTED(waited)};
     const struct model *model = pair_dynamics_model(d);
     const struct dynamics_side *side = &d->side[which];
     char obstacle[DYNAMICS_OBSTACLE_MAX];
@@ -168,7 +152,9 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);
-    JSON_WRITE_OBJECT(w, "counts", JSON_FIELDS(counts, &side->counts));
+    JSON_WRITE_OBJECT(w, "counts",
+                      JSON_OF(&side->counts, started, done, failed, cancelled, lost, stray,
+                              declined, thinned, cut, waited));
     json_write_close(w);
 }
 

@@ -5,7 +5,6 @@
 
 #include "identification/model/models.h"
 #include "logger/message/record_json.h"
-#include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
 #include "twin/pair/pair_machines.h"
 #include "twin/report/fit_report.h"
@@ -70,10 +69,6 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 
 static void write_clock(struct json_writer *w, const char *key, const struct pair_side *side)
 {
-#define CLOCK(field) JSON_MEMBER(struct clock_map, field)
-    static const struct json_member window[] = {
-        CLOCK(samples), JSON_MEMBER_AS("window_buckets", struct clock_map, used), CLOCK(probes),
-        CLOCK(jumps)};
     const struct clock_map *c = &side->clock;
     const bool known = c->state != CLOCK_MAP_NONE;
     const bool locked = c->state == CLOCK_MAP_LOCKED;
@@ -89,7 +84,7 @@ static void write_clock(struct json_writer *w, const char *key, const struct pai
         JSON("drift_se_ppm", locked ? c->drift_sd * 1e6 : nan("")),
         JSON("jitter_s", known ? c->jitter_us * 1e-6 : nan("")),
         JSON_SECONDS("round_trip_s", c->probed ? c->rtt_us : LAB_TIME_NONE),
-        JSON_FIELDS(window, c),
+        JSON("samples", c->samples), JSON("window_buckets", c->used), JSON_OF(c, probes, jumps),
         JSON_SECONDS("last_jump_s", c->jumps > 0 ? c->last_jump_us : LAB_TIME_NONE),
         JSON("restarts", c->restarts), JSON("refused", c->refused), JSON("pace", pace),
         JSON("pace_se", pace_se));
@@ -278,11 +273,7 @@ static void write_machine(struct json_writer *w, const char *key,
               JSON_SECONDS("since", m->entered_us),
               JSON_IF(m->fired_arc < table->arc_count, JSON("arc", m->fired_arc)));
     for (size_t k = 0; k < table->cell_count; k++) {
-        if (m->defined & 1U << k) {
-            json_write_real(w, table->cells[k], m->cell[k]);
-        } else {
-            json_write_null(w, table->cells[k]);
-        }
+        json_write_real(w, table->cells[k], m->defined & 1U << k ? m->cell[k] : nan(""));
     }
     json_write_close(w);
 }
@@ -455,28 +446,23 @@ static void write_following(struct json_writer *w, const struct pair_following *
 static void write_correction(struct json_writer *w, const struct pair *pair,
                              const struct pair_params *p)
 {
-#define CORRECTED(field) JSON_MEMBER(struct pair_correction, field)
-    static const struct json_member counted[] = {CORRECTED(sent), CORRECTED(applied),
-                                                 CORRECTED(refused), CORRECTED(unanswered)};
     const char *const after =
         p->correct == PAIR_CORRECT_EACH_MOVE ? "each_move" : "after_inconsistency";
     JSON_WRITE(w, JSON_KNOWN("correction", p->correct != PAIR_CORRECT_OFF, JSON("after", after),
-                             JSON_FIELDS(counted, &pair->correction)));
+                             JSON_OF(&pair->correction, sent, applied, refused, unanswered)));
 }
 
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_following *following, const struct pair_params *p)
 {
-#define COUNTED(field) JSON_MEMBER(struct pair_counts, field)
-    static const struct json_member counted[] = {
-        COUNTED(commands),    COUNTED(replies),        COUNTED(entries),  COUNTED(alarms),
-        COUNTED(redelivered), COUNTED(values_omitted), COUNTED(ambiguous)};
     JSON_OPEN(w, key, JSON("id", p->id), JSON("kind", pair_kind_name(p->kind)),
               JSON("mode", pair_mode_name(p->mode)),
               JSON_IF(pair_is_arm(p), JSON("arm", p->arm)),
               JSON("dynamics", pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL),
               JSON_SECONDS("sync_tolerance_s", p->sync_tolerance_us),
-              JSON("outstanding", pair->outstanding), JSON_FIELDS(counted, &pair->counts),
+              JSON("outstanding", pair->outstanding),
+              JSON_OF(&pair->counts, commands, replies, entries, alarms, redelivered,
+                      values_omitted, ambiguous),
               JSON_SECONDS("last_lag_s", pair->last_lag_us),
               JSON_IF(pair->last_judged_lag_us != LAB_TIME_NONE,
                       JSON_SECONDS("last_judged_lag_s", pair->last_judged_lag_us)),

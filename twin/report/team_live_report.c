@@ -229,12 +229,6 @@ void team_live_report_summary(struct json_writer *w, const struct team_live *liv
 void team_live_report(struct json_writer *w, const char *key, const struct team_live *live,
                       const struct team_params *p, int64_t t_us)
 {
-#define COUNTED(field) JSON_MEMBER(struct team_live_counts, field)
-    static const struct json_member counts[] = {
-        COUNTED(requests),   COUNTED(repeated), COUNTED(rejected), COUNTED(malformed),
-        COUNTED(activities), COUNTED(commands), COUNTED(halts),    COUNTED(effects)};
-#define JUDGED(field) JSON_MEMBER(struct team_live_judged, field)
-    static const struct json_member judged[] = {JUDGED(predicted), JUDGED(inside)};
     json_write_object(w, key);
     team_live_report_summary(w, live, p);
     json_write_seconds(w, "t", t_us);
@@ -243,14 +237,17 @@ void team_live_report(struct json_writer *w, const char *key, const struct team_
         json_write_text(w, p->robots[i].name, p->robots[i].pair[0] ? p->robots[i].pair : NULL);
     }
     json_write_close(w);
-    JSON_WRITE_OBJECT(w, "counts", JSON_FIELDS(counts, &live->counts));
+    JSON_WRITE_OBJECT(w, "counts",
+                      JSON_OF(&live->counts, requests, repeated, rejected, malformed,
+                              activities, commands, halts, effects));
     team_live_report_result(w, "last_run", p, &live->result, NULL);
-    JSON_WRITE(w,
-               JSON_OBJECT("judged",
-                           JSON_OBJECT("runs", JSON_FIELDS(judged, &live->judged_courses)),
-                           JSON_OBJECT("jobs", JSON_FIELDS(judged, &live->judged_jobs))),
-               JSON_COUNTS("effect_counts", &team_effect_names, live->counts.effect),
-               JSON_COUNTS("alarm_counts", &team_alarm_names, live->counts.alarm));
+    JSON_WRITE(
+        w,
+        JSON_OBJECT("judged",
+                    JSON_OBJECT("runs", JSON_OF(&live->judged_courses, predicted, inside)),
+                    JSON_OBJECT("jobs", JSON_OF(&live->judged_jobs, predicted, inside))),
+        JSON_COUNTS("effect_counts", &team_effect_names, live->counts.effect),
+        JSON_COUNTS("alarm_counts", &team_alarm_names, live->counts.alarm));
     team_live_report_state(w, "state", live, p);
     json_write_close(w);
 }

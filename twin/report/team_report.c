@@ -1,5 +1,7 @@
 #include "twin/report/team_report.h"
 
+#include <stdio.h>
+
 #include "base/errors/status.h"
 
 struct effect_report {
@@ -165,17 +167,6 @@ static void report_blocked(struct json_writer *w, const struct effect_report *t)
     }
 }
 
-static void write_meeting(struct json_writer *w, const char *name)
-{
-    char text[TEAM_NAME_MAX + 8] = "meeting ";
-    size_t used = 8;
-    for (size_t k = 0; name[k] && used + 1 < sizeof text; k++) {
-        text[used++] = name[k];
-    }
-    text[used] = '\0';
-    json_write_text(w, NULL, text);
-}
-
 static void report_cycle(struct json_writer *w, const struct effect_report *t)
 {
     json_write_array(w, "cycle");
@@ -187,9 +178,9 @@ static void report_cycle(struct json_writer *w, const struct effect_report *t)
         if (wait->meeting == TEAM_NONE) {
             write_resources(w, t->p, "wants", wait->wants, wait->want_count);
         } else {
-            json_write_array(w, "wants");
-            write_meeting(w, team_name(t->p, wait->meeting));
-            json_write_close(w);
+            char text[TEAM_NAME_MAX + 8];
+            (void)snprintf(text, sizeof text, "meeting %s", team_name(t->p, wait->meeting));
+            json_write_texts(w, "wants", text, sizeof text, 1);
         }
         json_write_close(w);
     }
@@ -290,13 +281,10 @@ static void write_resource(struct json_writer *w, const struct team_params *p,
     struct team_resource_view x;
     uint16_t queue[TEAM_ROBOTS_MAX];
     team_resource(team, resource, &x);
-    json_write_text(w, "owner", x.held_count > 0 ? robot_name(p, x.held[0].robot) : NULL);
-    if (x.held_count > 0) {
-        JSON_WRITE(w, JSON("fence", x.held[0].fence),
-                   JSON_SECONDS("since", x.held[0].since_us));
-    } else {
-        JSON_WRITE(w, JSON_NULL("fence"), JSON_NULL("since"));
-    }
+    const bool held = x.held_count > 0;
+    JSON_WRITE(w, JSON("owner", held ? robot_name(p, x.held[0].robot) : NULL),
+               held ? JSON("fence", x.held[0].fence) : JSON_NULL("fence"),
+               JSON_SECONDS("since", held ? x.held[0].since_us : LAB_TIME_NONE));
     if (p->resources[resource].capacity > 1) {
         write_owners(w, p, &x);
     }

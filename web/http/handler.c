@@ -32,9 +32,7 @@ static bool write_problem(const struct web_request *request, struct web_response
         (struct web_response){.status = problem_status(kind), .media_type = PROBLEM_MEDIA_TYPE};
     struct json_writer *json = web_json(response);
     problem_open(json, kind, fault, request->path, detail);
-    if (parameter) {
-        json_write_text(json, "parameter", parameter);
-    }
+    JSON_WRITE(json, JSON_IF(parameter, JSON("parameter", parameter)));
     json_write_close(json);
     web_end(response);
     return false;
@@ -83,11 +81,8 @@ void web_submit(const struct web_request *request, struct web_response *response
         web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
         return;
     }
-    struct json_writer *json = web_json(response);
-    json_write_object(json, NULL);
-    json_write_text(json, "pair", request->id);
-    json_write_text(json, "action", action);
-    json_write_close(json);
+    JSON_WRITE_OBJECT(web_json(response), NULL, JSON("pair", request->id),
+                      JSON("action", action));
     response->status = 202;
 }
 
@@ -214,13 +209,7 @@ void problem_open(struct json_writer *w, enum problem_kind kind, enum fault faul
     for (char *at = strchr(code, '-'); at; at = strchr(at, '-')) {
         *at = '_';
     }
-    json_write_object(w, NULL);
-    json_write_text(w, "type", type);
-    json_write_text(w, "title", KINDS[kind].title);
-    json_write_int(w, "status", (int64_t)problem_status(kind));
-    json_write_text(w, "code", code);
-    json_write_text(w, "detail", detail);
-    if (instance[0]) {
-        json_write_text(w, "instance", instance);
-    }
+    JSON_OPEN(w, NULL, JSON("type", type), JSON("title", KINDS[kind].title),
+              JSON_WHOLE("status", problem_status(kind)), JSON("code", code),
+              JSON("detail", detail), JSON_IF(instance[0], JSON("instance", instance)));
 }

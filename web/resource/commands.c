@@ -62,11 +62,7 @@ static void send_command(const struct web_request *request, const char *payload,
     const enum status status =
         source->command(source->context, request->id, payload, bytes, &err);
     if (status == STATUS_OK) {
-        struct json_writer *json = web_json(response);
-        json_write_object(json, NULL);
-        json_write_text(json, "id", id);
-        json_write_text(json, "pair", request->id);
-        json_write_close(json);
+        JSON_WRITE_OBJECT(web_json(response), NULL, JSON("id", id), JSON("pair", request->id));
         response->status = 202;
     } else if (status == STATUS_E_FULL) {
         web_problem_later(request, response, PROBLEM_TOO_MANY_COMMANDS, 1, &err,

@@ -136,11 +136,9 @@ static void write_group(struct json_writer *w, struct group *group)
         if (found->n > 0) {
             json_write_object(w, number->name);
             between_report(w, found);
-            if (found->odd < found->n) {
-                json_write_int(w, "odd", group->fits[number->recording[found->odd]]);
-            } else {
-                json_write_null(w, "odd");
-            }
+            JSON_WRITE(w, found->odd < found->n
+                              ? JSON_WHOLE("odd", group->fits[number->recording[found->odd]])
+                              : JSON_NULL("odd"));
             json_write_close(w);
         }
     }

@@ -3,7 +3,6 @@
  * verdicts. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers/lab_time.h"
 #include "logger/message/record.h"
@@ -62,13 +61,10 @@ static bool add_bucket(void *context, const struct store_bucket *bucket)
 static void write_bucket(struct json_writer *w, const struct store_bucket *b)
 {
     const bool any = b->values > 0;
-    json_write_object(w, NULL);
-    json_write_seconds(w, "t", b->first_us);
-    json_write_int(w, "count", (int64_t)b->count);
-    json_write_int(w, "values", (int64_t)b->values);
-    json_write_seconds(w, "min", any ? llround(b->min * 1e6) : LAB_TIME_NONE);
-    json_write_seconds(w, "max", any ? llround(b->max * 1e6) : LAB_TIME_NONE);
-    json_write_real(w, "mean", any ? b->sum / (double)b->values : nan(""));
+    JSON_OPEN(w, NULL, JSON_SECONDS("t", b->first_us), JSON_OF(b, count, values),
+              JSON_SECONDS("min", any ? llround(b->min * 1e6) : LAB_TIME_NONE),
+              JSON_SECONDS("max", any ? llround(b->max * 1e6) : LAB_TIME_NONE),
+              JSON("mean", any ? b->sum / (double)b->values : nan("")));
     json_write_object(w, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++) {
         if (b->verdicts[v] > 0) {
@@ -84,13 +80,11 @@ static void write_series(struct json_writer *w, const char *pair, const struct s
 {
     /* The interval in which time ran out lacks its older part. */
     const size_t first = s->complete ? 0 : s->oldest + 1;
-    json_write_object(w, NULL);
-    json_write_text(w, "pair", pair);
-    json_write_text(w, "field", "lag_s");
-    json_write_seconds(w, "since", s->bucket ? s->since_us : LAB_TIME_NONE);
-    json_write_seconds(w, "until", s->bucket ? s->until_us : LAB_TIME_NONE);
-    json_write_seconds(w, "bucket_s", s->bucket ? s->width_us : LAB_TIME_NONE);
-    json_write_bool(w, "complete", s->complete);
+    JSON_OPEN(w, NULL, JSON("pair", pair), JSON("field", "lag_s"),
+              JSON_SECONDS("since", s->bucket ? s->since_us : LAB_TIME_NONE),
+              JSON_SECONDS("until", s->bucket ? s->until_us : LAB_TIME_NONE),
+              JSON_SECONDS("bucket_s", s->bucket ? s->width_us : LAB_TIME_NONE),
+              JSON_OF(s, complete));
     json_write_array(w, "buckets");
     for (size_t i = first; s->bucket && i < s->query->points; i++) {
         if (s->bucket[i].count > 0) {

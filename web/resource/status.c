@@ -82,9 +82,7 @@ void get_readyz(const struct web_request *request, struct web_response *response
     struct json_writer *json = web_json(response);
     char detail[160];
     if (health_is_ready(health)) {
-        json_write_object(json, NULL);
-        json_write_bool(json, "ready", true);
-        json_write_text(json, "lab", request->view->lab_name);
+        JSON_OPEN(json, NULL, JSON_BOOL("ready", true), JSON("lab", request->view->lab_name));
     } else {
         name_ill_parts(health, detail);
         response->status = problem_status(PROBLEM_NOT_READY);

@@ -178,10 +178,8 @@ static void write_json(const struct chart *chart, const struct web_request *requ
     json_write_close(w);
     json_write_array(w, "alarms");
     for (size_t i = 0; i < chart->mark_count; i++) {
-        json_write_object(w, NULL);
-        json_write_seconds(w, "t", chart->marks[i].t_us);
-        json_write_text(w, "detail", chart->marks[i].text);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, NULL, JSON_SECONDS("t", chart->marks[i].t_us),
+                          JSON("detail", chart->marks[i].text));
     }
     json_write_close(w);
     json_write_bool(w, "cut", chart->cut);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -453,9 +452,8 @@ static void publish_machines(const struct view *view, size_t i, enum side side,
     struct body body = {0};
     struct json_writer w;
     json_write_start(&w, buffer, sizeof buffer, body_flush, &body);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "pair", view->params[i].id);
-    json_write_text(&w, "side", side == SIDE_COUNT ? NULL : side_name(side));
+    JSON_OPEN(&w, NULL, JSON("pair", view->params[i].id),
+              JSON("side", side == SIDE_COUNT ? NULL : side_name(side)));
     if (side == SIDE_COUNT) {
         pair_report_machines(&w, "machines", view->pairs[i], view_following(view, i),
                              &view->params[i]);

@@ -50,19 +50,16 @@ void joint_study_free(struct joint_study *study)
 }
 
 /* Figures of a result, in this order. */
-#define RESULT(name, m) JSON_MEMBER_AS(name, struct joint_trial_result, m)
-static const struct json_member figures[] = {
-    RESULT("ise", integral.ise),        RESULT("iae", integral.iae),
-    RESULT("itae", integral.itae),      RESULT("settle_s", settle_s),
-    RESULT("rest_s", rest_s),           RESULT("overshoot", overshoot),
-    RESULT("final_error", final_error), RESULT("ise_sum", sum.ise),
-    RESULT("iae_sum", sum.iae),         RESULT("itae_sum", sum.itae)};
+static const char *const figures[] = {"ise",     "iae",       "itae",        "settle_s",
+                                      "rest_s",  "overshoot", "final_error", "ise_sum",
+                                      "iae_sum", "itae_sum"};
 
-static double figure_of(const struct joint_trial_result *result, size_t k)
+static double figure_of(const struct joint_trial_result *r, size_t k)
 {
-    double value;
-    memcpy(&value, (const char *)result + figures[k].offset, sizeof value);
-    return value;
+    const double values[COUNT(figures)] = {
+        r->integral.ise, r->integral.iae, r->integral.itae, r->settle_s, r->rest_s,
+        r->overshoot,    r->final_error,  r->sum.ise,       r->sum.iae,  r->sum.itae};
+    return values[k];
 }
 
 /* --- for people ----------------------------------------------------------------------------
@@ -141,9 +138,13 @@ static void write_controllers(struct json_writer *w, const struct joint_study *s
         if (!study->file->runs[k]) {
             continue;
         }
-        JSON_WRITE_OBJECT(w, position_kind_name((enum position_kind)k), JSON_FIELDS(figures, r),
-                          JSON("paper_ise", paper->ise), JSON("paper_iae", paper->iae),
-                          JSON("paper_itae", paper->itae));
+        json_write_object(w, position_kind_name((enum position_kind)k));
+        for (size_t c = 0; c < COUNT(figures); c++) {
+            json_write_real(w, figures[c], figure_of(r, c));
+        }
+        JSON_WRITE(w, JSON("paper_ise", paper->ise), JSON("paper_iae", paper->iae),
+                   JSON("paper_itae", paper->itae));
+        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -178,7 +179,7 @@ static void write_controllers_csv(const void *what, FILE *out)
     const struct joint_file *file = study->file;
     (void)fputs("lag_s,controller", out);
     for (size_t c = 0; c < COUNT(figures); c++) {
-        (void)fprintf(out, ",%s", figures[c].key);
+        (void)fprintf(out, ",%s", figures[c]);
     }
     (void)fputc('\n', out);
     for (size_t i = 0; i < file->lag_count; i++) {
