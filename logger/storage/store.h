@@ -197,11 +197,6 @@ MUST_USE enum status store_since(struct store_reader *reader, enum store_kind ki
 MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind kind,
                                     uint64_t *seq, struct err *err);
 
-/* Returns a number that changes with every commit of anybody. Numbers of different readers
- * cannot be compared. Statuses as above. */
-MUST_USE enum status store_version(struct store_reader *reader, int64_t *version,
-                                   struct err *err);
-
 /* Sums of the entries in an interval. */
 struct store_bucket {
     int64_t first_us; /* time of its oldest entry */

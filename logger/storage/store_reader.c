@@ -30,7 +30,7 @@ struct walk {
 struct store_reader {
     struct store_connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
-    sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *span, *version;
+    sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *span;
     struct walk walk[STORE_KIND_COUNT];
     struct bucket_reader buckets;
 };
@@ -435,16 +435,6 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
     }
     *seq = (uint64_t)last;
     return STATUS_OK;
-}
-
-enum status store_version(struct store_reader *reader, int64_t *version, struct err *err)
-{
-    int code = store_prepare(&reader->c, &reader->version, "PRAGMA data_version");
-    code = code == SQLITE_OK ? sqlite3_step(reader->version) : code;
-    if (code == SQLITE_ROW) {
-        *version = sqlite3_column_int64(reader->version, 0);
-    }
-    return end_reading(&reader->c, code, reader->version, err);
 }
 
 /* --- for charts ----------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "web/http/query.h"
 #include "web/http/web.h"
 
-struct response_cache;
+struct store_pool;
 struct stream;
 struct streams;
 struct trails;
@@ -49,7 +49,7 @@ struct web_context {
     const char *hosts;                /* names of this host, as for host_is_ours() */
     size_t upload_bytes_max;
     struct web_room room;
-    struct response_cache *response_cache;
+    struct store_pool *pool;
     struct trails *trails;
     struct streams *streams;                                /* NULL: there is no event stream */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
@@ -110,7 +110,6 @@ struct web_response {
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* an endless response instead of body; owned. NULL: none */
     bool tagged;              /* make the ETag from the body */
-    int64_t store_version;    /* version of the store (response_cache.h); 0: uncached */
     struct json_writer json;  /* writes the body; its text is NULL while unused */
     char json_buffer[2048];
 };

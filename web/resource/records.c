@@ -6,8 +6,8 @@
 
 #include "logger/message/record_json.h"
 #include "web/http/csv.h"
-#include "web/http/response_cache.h"
 #include "web/http/routes.h"
+#include "web/http/store_pool.h"
 #include "web/resource/fits_between.h"
 #include "web/resource/handlers.h"
 
@@ -111,14 +111,14 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
         .newest_first = !q->oldest,
         .cursor = q->cursor,
         .limit = (int)q->limit};
-    struct response_cache *response_cache = request->context->response_cache;
+    struct store_pool *pool = request->context->pool;
     struct store_reader *reader = NULL;
     struct err err = {0};
     select_types(q, types, &wanted);
-    enum status status = response_cache_acquire_reader(response_cache, &reader, &err);
+    enum status status = store_pool_acquire(pool, &reader, &err);
     if (status == STATUS_OK) {
         status = store_query(reader, &wanted, write_row, page, next, &err);
-        status = response_cache_release_reader(response_cache, reader, status);
+        status = store_pool_release(pool, reader, status);
     }
     if (status != STATUS_OK && strcmp(err.where, "cursor") == 0) {
         web_problem(request, page->response, PROBLEM_BAD_PARAMETER, "cursor",
@@ -156,9 +156,6 @@ void get_records(const struct web_request *request, struct web_response *respons
 {
     struct page page = {.request = request, .list = list_of(request), .response = response};
     const struct record_table *records = page.list->records;
-    if (response_cache_find(request, response)) {
-        return;
-    }
     if (request->csv) {
         response->media_type = CSV_MEDIA_TYPE;
         csv_header(&response->body, records->columns, records->column_count);

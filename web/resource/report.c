@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "twin/page/report_page.h"
-#include "web/http/response_cache.h"
+#include "web/http/store_pool.h"
 #include "web/resource/handlers.h"
 
 enum { REPORT_ROWS_MAX = 100000 };
@@ -129,8 +129,8 @@ void get_report(const struct web_request *request, struct web_response *response
 {
     struct source source = {.request = request};
     struct walk counted = {.row = NULL};
-    struct response_cache *cache = request->context->response_cache;
-    enum status status = response_cache_acquire_reader(cache, &source.reader, &source.err);
+    struct store_pool *pool = request->context->pool;
+    enum status status = store_pool_acquire(pool, &source.reader, &source.err);
     if (status == STATUS_OK) {
         store_reader_hold(source.reader, true); /* all lists are of one moment */
         status = walk_list(&source, STORE_ENTRIES, &counted);
@@ -138,7 +138,7 @@ void get_report(const struct web_request *request, struct web_response *response
             status = write_page(&source, response, counted.count);
         }
         store_reader_hold(source.reader, false);
-        status = response_cache_release_reader(cache, source.reader, status);
+        status = store_pool_release(pool, source.reader, status);
     }
     if (status != STATUS_OK) {
         body_clear(&response->body);

@@ -7,7 +7,7 @@
 #include "base/numbers/lab_time.h"
 #include "logger/message/record.h"
 #include "web/http/monotonic_clock.h"
-#include "web/http/response_cache.h"
+#include "web/http/store_pool.h"
 #include "web/resource/handlers.h"
 
 enum {
@@ -96,15 +96,15 @@ static void write_series(struct json_writer *w, const char *pair, const struct s
 }
 
 /* STATUS_E_NOMEM; STATUS_E_IO with the reason. */
-static enum status read_series(struct response_cache *response_cache, const char *pair,
-                               struct series *s, struct err *err)
+static enum status read_series(struct store_pool *pool, const char *pair, struct series *s,
+                               struct err *err)
 {
     const struct query *q = s->query;
     struct store_reader *reader = NULL;
     int64_t oldest_us = 0;
     int64_t newest_us = 0;
     bool any = false;
-    if (response_cache_acquire_reader(response_cache, &reader, err) != STATUS_OK) {
+    if (store_pool_acquire(pool, &reader, err) != STATUS_OK) {
         return STATUS_E_IO;
     }
     enum status status =
@@ -115,7 +115,7 @@ static enum status read_series(struct response_cache *response_cache, const char
         status = store_series(reader, pair, oldest_us, newest_us + 1, s->step_us, add_bucket, s,
                               err);
     }
-    status = response_cache_release_reader(response_cache, reader, status);
+    status = store_pool_release(pool, reader, status);
     return made ? status : STATUS_E_NOMEM;
 }
 
@@ -123,11 +123,7 @@ void get_series(const struct web_request *request, struct web_response *response
 {
     struct series series = {.query = &request->query, .complete = true};
     struct err err = {0};
-    if (response_cache_find(request, response)) {
-        return;
-    }
-    const enum status status =
-        read_series(request->context->response_cache, request->id, &series, &err);
+    const enum status status = read_series(request->context->pool, request->id, &series, &err);
     if (status == STATUS_E_NOMEM) {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     "no memory; fewer points may do");
@@ -135,7 +131,6 @@ void get_series(const struct web_request *request, struct web_response *response
         web_problem_later(request, response, PROBLEM_NO_STORE, 1, &err, "");
     } else {
         write_series(web_tagged_json(response), request->id, &series);
-        response->store_version = series.complete ? response->store_version : 0;
     }
     free(series.bucket);
 }

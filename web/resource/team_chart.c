@@ -9,8 +9,7 @@
 #include "twin/report/team_chart.h"
 #include "twin/team/live/team_live_bars.h"
 #include "web/http/csv.h"
-#include "web/http/response_cache.h"
-#include "web/http/routes.h"
+#include "web/http/store_pool.h"
 #include "web/resource/handlers.h"
 
 enum { BARS_MAX = 5000, MARKS_MAX = 500 };
@@ -129,7 +128,7 @@ static enum status read_rows(struct store_reader *reader, struct store_query wan
 static bool read_chart(const struct web_request *request, struct web_response *response,
                        struct chart *chart)
 {
-    struct response_cache *response_cache = request->context->response_cache;
+    struct store_pool *pool = request->context->pool;
     struct store_reader *reader = NULL;
     struct err err = {0};
     struct store_query wanted = {.kind = STORE_BARS,
@@ -138,12 +137,12 @@ static bool read_chart(const struct web_request *request, struct web_response *r
                                  .until_us = request->query.until_us,
                                  .newest_first = true,
                                  .limit = STORE_PAGE_MAX};
-    enum status st = response_cache_acquire_reader(response_cache, &reader, &err);
+    enum status st = store_pool_acquire(pool, &reader, &err);
     if (st == STATUS_OK) {
         st = read_rows(reader, wanted, read_bar, chart, &err);
         wanted.kind = STORE_ALARMS;
         st = st == STATUS_OK ? read_rows(reader, wanted, read_alarm, chart, &err) : st;
-        st = response_cache_release_reader(response_cache, reader, st);
+        st = store_pool_release(pool, reader, st);
     }
     return st == STATUS_OK ||
            web_problem_later(request, response, PROBLEM_NO_STORE, 1, &err, "");

@@ -26,7 +26,7 @@ enum {
     CLIENTS_BEYOND = 64,   /* connections without a place */
     CLIENTS_LEAVING = 256, /* closed, but not yet by the thread that serves them */
     /* Descriptors that connections never use. Journal, store, checkpoint, broker, log and
-     * listening have 20; readers of the store at most 27 more (web/http/response_cache.h),
+     * listening have 20; readers of the store at most 27 more (web/http/store_pool.h),
      * threads of the server 6, a new file of the journal, a checkpoint, a reconnection and a
      * job about ten.
      */

@@ -8,7 +8,6 @@
 
 #include "web/http/address.h"
 #include "web/http/monotonic_clock.h"
-#include "web/http/response_cache.h"
 #include "web/http/routes.h"
 #include "web/resource/jobs.h"
 
@@ -444,7 +443,6 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
-    response_cache_add(request, response);
     response->unchanged = response->status == 200 && if_none_match && response->etag[0] &&
                           dispatch_tag_matches(if_none_match, response->etag);
     count_answer(request->context, response);

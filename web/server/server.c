@@ -8,15 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "logger/storage/lock.h"
 #include "web/http/address.h"
 #include "web/http/monotonic_clock.h"
-#include "web/http/response_cache.h"
-#include "web/http/routes.h"
+#include "web/http/store_pool.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
 #include "web/server/head.h"
@@ -479,7 +477,7 @@ static enum status start_streams(struct web *web, const struct web_options *opti
 {
     const struct streams_params params = {
         .hub = web->source.events,
-        .response_cache = web->context.response_cache,
+        .pool = web->context.pool,
         .source = &web->source,
         .trails = web->context.trails,
         .clients_max = web->context.room.listeners,
@@ -643,7 +641,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     if (status != STATUS_OK) {
         return status;
     }
-    if (response_cache_create(options->store_path, &web->context.response_cache) != STATUS_OK ||
+    if (store_pool_create(options->store_path, &web->context.pool) != STATUS_OK ||
         trails_create(&web->context.trails) != STATUS_OK) {
         return err_no_memory(err, "http", "out of memory");
     }
@@ -744,7 +742,7 @@ void web_stop(struct web *web)
     }
     close_door(web);
     streams_destroy(web->context.streams);
-    response_cache_destroy(web->context.response_cache);
+    store_pool_destroy(web->context.pool);
     trails_destroy(web->context.trails);
     clients_clear(&web->clients);
     if (web->tls) {

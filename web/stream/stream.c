@@ -155,18 +155,17 @@ static bool replay_some(struct stream *s)
 {
     static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
                                                          STORE_CHANGES};
-    struct response_cache *response_cache = s->set->params.response_cache;
+    struct store_pool *pool = s->set->params.pool;
     struct store_reader *reader = NULL;
     s->rows = 0;
     if (!(s->filter.types & 1u << s->kind) ||
-        response_cache_acquire_reader(response_cache, &reader, NULL) != STATUS_OK) {
+        store_pool_acquire(pool, &reader, NULL) != STATUS_OK) {
         return false;
     }
     /* Rows of a store that cannot be read count as missed. */
     const enum status status = store_since(reader, kinds[s->kind], s->place.record[s->kind],
                                            REPLAY_ROWS, append_row, s, NULL);
-    return response_cache_release_reader(response_cache, reader, status) == STATUS_OK &&
-           s->rows == REPLAY_ROWS;
+    return store_pool_release(pool, reader, status) == STATUS_OK && s->rows == REPLAY_ROWS;
 }
 
 static void join_ring(struct stream *s)

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "web/http/event_hub.h"
-#include "web/http/response_cache.h"
+#include "web/http/store_pool.h"
 #include "web/http/web.h"
 
 struct streams;
@@ -21,7 +21,7 @@ struct stream; /* one listener */
 
 struct streams_params {
     struct event_hub *hub;
-    struct response_cache *response_cache;
+    struct store_pool *pool;
     const struct web_source *source;
     struct trails *trails; /* gets poses on each check; NULL: none */
     size_t clients_max;

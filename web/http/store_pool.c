@@ -1,0 +1,77 @@
+#include "web/http/store_pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/storage/lock.h"
+
+enum { IDLE_MAX = 8 };
+
+struct store_pool {
+    char *path;
+    pthread_mutex_t lock;
+    unsigned idle_count;
+    struct store_reader *idle[IDLE_MAX];
+};
+
+enum status store_pool_create(const char *path, struct store_pool **out)
+{
+    struct store_pool *pool = calloc(1, sizeof *pool);
+    char *copy = strdup(path);
+    if (!pool || !copy) {
+        free(pool);
+        free(copy);
+        return STATUS_E_NOMEM;
+    }
+    pool->path = copy;
+    lock_init(&pool->lock);
+    *out = pool;
+    return STATUS_OK;
+}
+
+void store_pool_destroy(struct store_pool *pool)
+{
+    if (!pool) {
+        return;
+    }
+    while (pool->idle_count > 0) {
+        store_reader_close(pool->idle[--pool->idle_count]);
+    }
+    (void)pthread_mutex_destroy(&pool->lock);
+    free(pool->path);
+    free(pool);
+}
+
+enum status store_pool_acquire(struct store_pool *pool, struct store_reader **reader,
+                               struct err *err)
+{
+    *reader = NULL;
+    lock_acquire(&pool->lock);
+    while (!*reader && pool->idle_count > 0) {
+        *reader = pool->idle[--pool->idle_count];
+        if (!store_reader_is_in_place(*reader)) {
+            store_reader_close(*reader);
+            *reader = NULL;
+        }
+    }
+    lock_release(&pool->lock);
+    return *reader || store_reader_open(pool->path, reader, err) == STATUS_OK ? STATUS_OK
+                                                                              : STATUS_E_IO;
+}
+
+enum status store_pool_release(struct store_pool *pool, struct store_reader *reader,
+                               enum status status)
+{
+    bool is_valid = false;
+    lock_acquire(&pool->lock);
+    if (status == STATUS_OK && pool->idle_count < IDLE_MAX) {
+        pool->idle[pool->idle_count++] = reader;
+        is_valid = true;
+    }
+    lock_release(&pool->lock);
+    if (!is_valid) {
+        store_reader_close(reader);
+    }
+    return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+}
