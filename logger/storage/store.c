@@ -28,9 +28,6 @@ const struct store_table store_tables[STORE_KIND_COUNT] = {
     [STORE_FITS] = {"fits", "model", "NULL, 0"},
     [STORE_BARS] = {"bars", "kind", "NULL, 0"},
 };
-/* A verdict name in counts: every inconsistent entry counts here, too. */
-static const char COUNTED_INCONSISTENT[] = "INCONSISTENT";
-
 /* --- connections ---------------------------------------------------------------------- */
 
 enum status store_fail(const struct store_connection *c, int code, const char *what,
@@ -274,11 +271,6 @@ static enum status prepare_adding(struct store *s, struct err *err)
                           store_tables[kind].table, store_tables[kind].type_column,
                           own ? ", lag_s, inconsistent, team, job, task" : "",
                           own ? ", ?7, ?8" OF_TEAM("team") OF_TEAM("job") OF_TEAM("task") : "");
-    }
-    if (code == SQLITE_OK) {
-        code = store_prepare(&s->c, &s->count,
-                             "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
-                             " ON CONFLICT DO UPDATE SET count = count + 1");
     }
     return code == SQLITE_OK ? STATUS_OK : store_fail(&s->c, code, "open", err);
 }
@@ -528,12 +520,6 @@ bool store_row_is_valid(const struct store_row *row)
            row->json_bytes <= STORE_JSON_MAX;
 }
 
-static int count_one(struct store *store, const struct store_row *row, const char *type)
-{
-    const int code = store_bind(store->count, "itt", (int64_t)row->kind, row->pair, type);
-    return code == SQLITE_OK ? store_step_once(store->count) : code;
-}
-
 /* Finds the lowest places of the rows before this backfill attempt. */
 static int begin_again(struct store *s, uint32_t again)
 {
@@ -610,13 +596,7 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
     }
     code = code == SQLITE_OK && !found ? insert_row(store, row, seq) : code;
     const bool added = code == SQLITE_OK && !found && sqlite3_changes(store->c.db) == 1;
-    if (added) {
-        code = count_one(store, row, row->type);
-    }
-    if (added && row->inconsistent && code == SQLITE_OK) {
-        code = count_one(store, row, COUNTED_INCONSISTENT);
-    }
-    if (added && row->kind == STORE_ENTRIES && code == SQLITE_OK) {
+    if (added && row->kind == STORE_ENTRIES) {
         code = bucket_add(&store->buckets, row, &store->due);
     }
     if (code != SQLITE_OK) {

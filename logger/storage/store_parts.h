@@ -72,7 +72,6 @@ struct store {
     struct file_place wal; /* SQLite's "-wal" file next to it */
     sqlite3_stmt *add[STORE_KIND_COUNT];
     sqlite3_stmt *find[STORE_KIND_COUNT]; /* finds a backfilled row; prepared at first use */
-    sqlite3_stmt *count;
     struct bucket_writer buckets;
     bool due;                        /* entries wait to be added up */
     int wal_code;                    /* why the WAL was not written back of late; 0: it was */

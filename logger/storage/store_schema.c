@@ -124,6 +124,7 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  task = json_extract(json, '$.task')"
     "  WHERE CASE WHEN instr(json, '\"team\":') > 0 THEN json_valid(json) END;"
     "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
+    "DROP TABLE counts;", /* nothing reads it */
 };
 
 void store_close_to_others(const char *path)

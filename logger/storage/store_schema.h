@@ -5,7 +5,7 @@
 #define LOGGER_STORAGE_STORE_SCHEMA_H
 
 enum {
-    STORE_SCHEMA_VERSION = 12,
+    STORE_SCHEMA_VERSION = 13,
     STORE_SCHEMA_REWRITTEN = 12 /* the last version whose step rewrites all entries */
 };
 

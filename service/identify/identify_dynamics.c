@@ -617,19 +617,14 @@ static void print_page(const void *what, FILE *out)
 
 /* ---- JSON ---- */
 
-#define JOURNAL(field) JSON_MEMBER(struct dynamics_journal_summary, field)
-static const struct json_member journal_members[] = {
-    JOURNAL(pair),    JOURNAL(lines),    JOURNAL(unreadable), JOURNAL(malformed),
-    JOURNAL(samples), JOURNAL(others),   JOURNAL(restarts),   JOURNAL(sequence_gaps),
-    JOURNAL(lost),    JOURNAL(repeated), JOURNAL(controlled)};
-
 static void write_summary(struct json_writer *w, const struct model *model,
                           const struct identify_data *data)
 {
     json_write_object(w, "data");
     dynamics_report_summary(w, model, &data->summary);
     if (json_write_known(w, "journal", data->is_journal)) {
-        json_write_members(w, journal_members, COUNT(journal_members), &data->journal);
+        JSON_WRITE(w, JSON_OF(&data->journal, pair, lines, unreadable, malformed, samples,
+                              others, restarts, sequence_gaps, lost, repeated, controlled));
         json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
         json_write_close(w);
     }

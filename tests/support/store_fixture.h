@@ -130,7 +130,7 @@ static inline void expect(const char *name, struct store_reader *r, struct store
     CHECK_TEXT(name, listing.text, want);
 }
 
-/* How many of each verdict or type a pair ever had; pair NULL: all pairs together. */
+/* How many of each verdict, or type of alarms, a pair has; pair NULL: all pairs together. */
 static inline void expect_counts(const char *name, enum store_kind kind, const char *pair,
                                  const char *want)
 {
@@ -140,12 +140,14 @@ static inline void expect_counts(const char *name, enum store_kind kind, const c
     CHECK_INT(name, sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     CHECK_INT(name,
               sqlite3_prepare_v2(db,
-                                 "SELECT type, sum(count) FROM counts WHERE kind = ?1 AND"
-                                 " (?2 IS NULL OR pair = ?2) GROUP BY type ORDER BY type",
+                                 kind == STORE_ENTRIES
+                                     ? "SELECT verdict, count(*) FROM entries"
+                                       " WHERE ?1 IS NULL OR pair = ?1 GROUP BY 1 ORDER BY 1"
+                                     : "SELECT type, count(*) FROM alarms"
+                                       " WHERE ?1 IS NULL OR pair = ?1 GROUP BY 1 ORDER BY 1",
                                  -1, &statement, NULL),
               SQLITE_OK);
-    (void)sqlite3_bind_int(statement, 1, (int)kind);
-    (void)sqlite3_bind_text(statement, 2, pair, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_text(statement, 1, pair, -1, SQLITE_STATIC);
     while (sqlite3_step(statement) == SQLITE_ROW) {
         const size_t at = strlen(listing.text);
         (void)snprintf(listing.text + at, sizeof listing.text - at, "%s%s:%lld", at ? " " : "",

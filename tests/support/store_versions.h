@@ -89,6 +89,17 @@ static const char *const store_released_steps[] = {
     "  WITHOUT ROWID;"
     "CREATE INDEX folded_due ON folded(pair) WHERE due = 1;"
     "INSERT INTO folded SELECT DISTINCT pair, NULL, 1 FROM counts WHERE kind = 0;",
+    "DROP INDEX entries_by_pair_job;"
+    "ALTER TABLE entries DROP COLUMN team;"
+    "ALTER TABLE entries DROP COLUMN job;"
+    "ALTER TABLE entries DROP COLUMN task;"
+    "ALTER TABLE entries ADD COLUMN team TEXT;"
+    "ALTER TABLE entries ADD COLUMN job TEXT;"
+    "ALTER TABLE entries ADD COLUMN task TEXT;"
+    "UPDATE entries SET team = json_extract(json, '$.team'), job = json_extract(json, '$.job'),"
+    "  task = json_extract(json, '$.task')"
+    "  WHERE CASE WHEN instr(json, '\"team\":') > 0 THEN json_valid(json) END;"
+    "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
 };
 
 #endif

@@ -251,6 +251,8 @@ static void of_before(void)
     CHECK_INT("as before",
               sqlite3_exec(db,
                            "DROP TABLE buckets; DROP TABLE folded;"
+                           "CREATE TABLE counts(kind, pair);"
+                           "INSERT INTO counts SELECT DISTINCT 0, pair FROM entries;"
                            "UPDATE meta SET value = 10 WHERE key = 'schema_version'",
                            NULL, NULL, NULL),
               SQLITE_OK);
