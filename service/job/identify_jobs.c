@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/number.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
 
@@ -14,70 +13,40 @@
 
 enum { VALUE_MAX = 1024 };
 
-static enum status refuse_value(const struct identify_option *option, enum fault fault,
-                                const char *what, struct err *err)
-{
-    return err_set(err, STATUS_E_ARG, fault, option->query, "%s", what);
-}
-
-static enum status parse_text(const struct identify_option *option, const char *value,
-                              struct identify_words *words, const char **text, struct err *err)
-{
-    const size_t n = strlen(value);
-    if (n == 0 || n > option->longest || n >= sizeof words->text - words->used) {
-        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, option->query,
-                       "must have 1 to %zu characters", option->longest);
-    }
-    *text = memcpy(words->text + words->used, value, n + 1);
-    words->used += n + 1;
-    return STATUS_OK;
-}
-
-static enum status parse_flag(const struct identify_option *option, const char *value,
-                              bool *flag, struct err *err)
-{
-    *flag = strcmp(value, "true") == 0;
-    return *flag || strcmp(value, "false") == 0
-               ? STATUS_OK
-               : refuse_value(option, FAULT_BOOLEAN_EXPECTED, "must be true or false", err);
-}
-
-/* Parses a number with the grammar of JSON. */
-static enum status parse_real(const struct identify_option *option, const char *value,
-                              double *real, struct err *err)
-{
-    const struct argument *argument = &option->argument;
-    double number = 0.0;
-    const char *end = number_scan(value, value + strlen(value), &number);
-    if (end == value || *end || !(number >= argument->min && number <= argument->max)) {
-        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, option->query,
-                       "must be a number from %.10g to %.10g", argument->min, argument->max);
-    }
-    *real = number;
-    return STATUS_OK;
-}
-
 struct query_target {
     struct identify_words *words;
     struct identify_request *request;
 };
 
-static enum status parse_value(void *context, size_t i, const char *value, struct err *err)
+static enum status parse_text(const struct query_value *v, size_t longest,
+                              struct identify_words *words, const char **text)
+{
+    const size_t room = sizeof words->text - words->used;
+    char *const copy = words->text + words->used;
+    const enum status status = query_text(v, longest < room ? longest + 1 : room, copy);
+    if (status == STATUS_OK) {
+        *text = copy;
+        words->used += strlen(copy) + 1;
+    }
+    return status;
+}
+
+static enum status parse_value(void *context, size_t i, const struct query_value *v)
 {
     const struct query_target *target = context;
     const struct identify_option *option = &identify_options[i];
+    const struct argument *argument = &option->argument;
     void *at = identify_option_value(option, target->request);
-    switch (option->argument.kind) {
-    case ARGUMENT_FLAG:
-        return parse_flag(option, value, at, err);
-    case ARGUMENT_REAL:
-        return parse_real(option, value, at, err);
-    case ARGUMENT_TEXT:
-    case ARGUMENT_LIST:
-    case ARGUMENT_INTEGER:
-        break;
+    if (argument->kind == ARGUMENT_REAL) {
+        return query_number(v, argument->min, argument->max, false, at);
     }
-    return parse_text(option, value, target->words, at, err);
+    if (argument->kind != ARGUMENT_FLAG) {
+        return parse_text(v, option->longest, target->words, at);
+    }
+    *(bool *)at = strcmp(v->text, "true") == 0;
+    return *(bool *)at || strcmp(v->text, "false") == 0
+               ? STATUS_OK
+               : query_refuse(v, FAULT_BOOLEAN_EXPECTED, "must be true or false");
 }
 
 enum status identify_query_read(const char *query, struct identify_words *words,

@@ -2,12 +2,10 @@
  * a team as a job. */
 #include "service/job/upload_jobs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/number.h"
 #include "config/team/team_file.h"
 #include "service/team/team_settings.h"
 #include "service/team/team_simulate_report.h"
@@ -36,79 +34,40 @@ struct simulation {
 
 /* ---- the query ---- */
 
-static enum status refuse_value(const char *parameter, enum fault fault, const char *what,
-                                struct err *err)
-{
-    return err_set(err, STATUS_E_ARG, fault, parameter, "%s", what);
-}
-
-static bool read_number(const char *text, double min, double max, bool whole, double *out)
-{
-    const char *const end = text + strlen(text);
-    return text[0] && number_scan(text, end, out) == end && *out >= min && *out <= max &&
-           (!whole || !(fabs(*out - rint(*out)) > 0.0));
-}
-
-static enum status parse_runs(struct simulate_request *w, const char *value, struct err *err)
-{
-    return read_number(value, 1, RUNS_MAX, true, &w->runs)
-               ? STATUS_OK
-               : refuse_value("runs", FAULT_OUT_OF_RANGE,
-                              "a whole number from 1 to 1000000 was expected", err);
-}
-
-static enum status parse_seed(struct simulate_request *w, const char *value, struct err *err)
-{
-    return read_number(value, 0, SEED_MAX, true, &w->seed)
-               ? STATUS_OK
-               : refuse_value("seed", FAULT_OUT_OF_RANGE,
-                              "a whole number from 0 to 2147483647 was expected", err);
-}
-
-static enum status parse_horizon(struct simulate_request *w, const char *value, struct err *err)
-{
-    return read_number(value, 1, HORIZON_MAX_S, false, &w->horizon_s)
-               ? STATUS_OK
-               : refuse_value("horizon_s", FAULT_OUT_OF_RANGE,
-                              "a number from 1 to 1e9 was expected", err);
-}
-
-static enum status parse_team(struct simulate_request *w, const char *value, struct err *err)
-{
-    const int n = snprintf(w->team, sizeof w->team, "%s", value);
-    return n > 0 && (size_t)n < sizeof w->team
-               ? STATUS_OK
-               : refuse_value("team", FAULT_TOO_LONG, "a name of 1 to 31 bytes was expected",
-                              err);
-}
+static const char *const parameters[] = {"runs", "seed", "horizon_s", "team", "set"};
 
 /* Parses "R1.speed=+10%,IB.capacity=2". */
-static enum status parse_settings(struct simulate_request *w, const char *value,
-                                  struct err *err)
+static enum status parse_settings(const struct query_value *v, struct simulate_request *w)
 {
     char *at = w->settings;
-    (void)snprintf(w->settings, sizeof w->settings, "%s", value);
+    (void)snprintf(w->settings, sizeof w->settings, "%s", v->text);
     for (char *one = strsep(&at, ","); one; one = strsep(&at, ",")) {
         const char *dot = strchr(one, '.');
         if (w->setting_count == SETTINGS_MAX || !dot || !strchr(dot, '=')) {
-            return refuse_value("set", FAULT_BAD_FORMAT,
+            return query_refuse(v, FAULT_BAD_FORMAT,
                                 "at most 64 of NAME.WHAT=VALUE, with commas between, were "
-                                "expected",
-                                err);
+                                "expected");
         }
         w->setting[w->setting_count++] = one;
     }
     return STATUS_OK;
 }
 
-static const char *const parameters[] = {"runs", "seed", "horizon_s", "team", "set"};
-
-static enum status parse_value(void *context, size_t i, const char *value, struct err *err)
+static enum status parse_value(void *context, size_t i, const struct query_value *v)
 {
-    static enum status (*const parse[COUNT(parameters)])(struct simulate_request * w,
-                                                         const char *value, struct err *err) = {
-        parse_runs, parse_seed, parse_horizon, parse_team, parse_settings};
-    return parse[i](context, value, err);
+    struct simulate_request *w = context;
+    switch (i) {
+    case 0:
+        return query_number(v, 1, RUNS_MAX, true, &w->runs);
+    case 1:
+        return query_number(v, 0, SEED_MAX, true, &w->seed);
+    case 2:
+        return query_number(v, 1, HORIZON_MAX_S, false, &w->horizon_s);
+    case 3:
+        return query_text(v, sizeof w->team, w->team);
+    default:
+        return parse_settings(v, w);
+    }
 }
 
 static enum status parse_request(const char *query, struct simulate_request *w, struct err *err)

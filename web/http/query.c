@@ -2,13 +2,13 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/iso_time.h"
+#include "base/numbers/number.h"
 #include "logger/message/record.h"
 
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
@@ -63,10 +63,34 @@ static enum status refuse_unknown(const struct query_reader *r, const char *name
                    "unknown parameter; this resource has%s", names);
 }
 
-static enum status refuse_parameter(const struct query_reader *r, size_t i, enum fault fault,
-                                    const char *what, struct err *err)
+enum status query_refuse(const struct query_value *v, enum fault fault, const char *what)
 {
-    return err_set(err, r->refused, fault, r->names[i], "%s", what);
+    return err_set(v->err, v->refused, fault, v->name, "%s", what);
+}
+
+enum status query_number(const struct query_value *v, double min, double max, bool whole,
+                         double *out)
+{
+    const char *const end = v->text + strlen(v->text);
+    double number = 0.0;
+    if (v->text[0] && number_scan(v->text, end, &number) == end && number >= min &&
+        number <= max && (!whole || v->text[strspn(v->text, "0123456789")] == '\0')) {
+        *out = number;
+        return STATUS_OK;
+    }
+    return err_set(v->err, v->refused, FAULT_OUT_OF_RANGE, v->name,
+                   "must be a %snumber from %.10g to %.10g", whole ? "whole " : "", min, max);
+}
+
+enum status query_text(const struct query_value *v, size_t size, char *out)
+{
+    const size_t n = strlen(v->text);
+    if (n == 0 || n >= size) {
+        return err_set(v->err, v->refused, FAULT_TOO_LONG, v->name,
+                       "must have 1 to %zu characters", size - 1);
+    }
+    memcpy(out, v->text, n + 1);
+    return STATUS_OK;
 }
 
 static size_t find_parameter(const struct query_reader *r, const char *text, size_t n)
@@ -93,15 +117,16 @@ static enum status read_pair(const struct query_reader *r, const char *text, siz
     if (i == r->count) {
         return refuse_unknown(r, text, name_n, err);
     }
+    const struct query_value v = {r->names[i], value, r->refused, err};
     if (*given & 1U << i) {
-        return refuse_parameter(r, i, FAULT_DUPLICATE_NAME, "given twice", err);
+        return query_refuse(&v, FAULT_DUPLICATE_NAME, "given twice");
     }
     *given |= 1U << i;
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, r->value_max)) {
-        return refuse_parameter(r, i, FAULT_BAD_ENCODING,
-                                "has no value, a broken %XX, or is too long", err);
+        return query_refuse(&v, FAULT_BAD_ENCODING,
+                            "has no value, a broken %XX, or is too long");
     }
-    return r->read(r->context, i, value, err);
+    return r->read(r->context, i, &v);
 }
 
 enum status query_read(const char *text, const struct query_reader *reader, struct err *err)
@@ -117,49 +142,32 @@ enum status query_read(const char *text, const struct query_reader *reader, stru
     return st;
 }
 
-static enum status refuse_value(struct err *err, enum query_parameter parameter,
-                                enum fault fault, const char *what)
-{
-    return err_set(err, STATUS_E_PARSE, fault, query_parameter_name(parameter), "%s", what);
-}
-
-static const char DIGITS[] = "0123456789";
-
 /* A query while it is parsed. */
 struct reading {
     struct query out;
     int64_t now_us;
 };
 
-struct value;
-
 /* How a parameter is parsed, and its destination. */
 struct parameter {
-    enum status (*read)(const struct value *v);
+    enum status (*read)(const struct query_value *v, const struct parameter *how, void *out,
+                        struct reading *query);
     size_t place, size; /* place and size in struct query */
     const struct names *names;
-    int64_t max;
+    double min, max;
 };
 
-/* A value while it is parsed. */
-struct value {
-    const struct parameter *how;
-    enum query_parameter id;
-    const char *text;
-    void *out;
-    struct reading *query;
-    struct err *err;
-};
-
-static enum status read_time(const struct value *v)
+static enum status read_time(const struct query_value *v, const struct parameter *how,
+                             void *out, struct reading *query)
 {
-    const int64_t t_us = iso_time_parse_asked(v->text, v->query->now_us);
+    (void)how;
+    const int64_t t_us = iso_time_parse_asked(v->text, query->now_us);
     if (t_us == LAB_TIME_NONE) {
-        return refuse_value(v->err, v->id, FAULT_TIME_EXPECTED,
+        return query_refuse(v, FAULT_TIME_EXPECTED,
                             "not a time: " ISO_TIME_ASKED " would be right");
     }
-    *(int64_t *)v->out = t_us;
-    v->query->out.moving = v->query->out.moving || !isdigit((unsigned char)v->text[0]);
+    *(int64_t *)out = t_us;
+    query->out.moving = query->out.moving || !isdigit((unsigned char)v->text[0]);
     return STATUS_OK;
 }
 
@@ -175,87 +183,70 @@ static void list_names(const struct names *names, const char *separator, char ou
 }
 
 /* Parses a name from a table. */
-static enum status read_name(const struct value *v)
+static enum status read_name(const struct query_value *v, const struct parameter *how,
+                             void *out, struct reading *query)
 {
-    const struct names *names = v->how->names;
-    const bool few = names->count <= 2;
-    const size_t value = names_value(names, v->text);
+    (void)query;
+    const bool few = how->names->count <= 2;
+    const size_t value = names_value(how->names, v->text);
     char list[ERR_TEXT_MAX] = "";
-    if (value < names->count) {
-        *(int *)v->out = (int)value;
+    if (value < how->names->count) {
+        *(int *)out = (int)value;
         return STATUS_OK;
     }
-    list_names(names, few ? " or " : " ", list);
-    return err_set(v->err, STATUS_E_PARSE, FAULT_UNKNOWN_VALUE, query_parameter_name(v->id),
-                   "must be%s%s", few ? "" : " one of", list);
+    list_names(how->names, few ? " or " : " ", list);
+    return err_set(v->err, v->refused, FAULT_UNKNOWN_VALUE, v->name, "must be%s%s",
+                   few ? "" : " one of", list);
 }
 
-static enum status read_count(const struct value *v)
+static enum status read_count(const struct query_value *v, const struct parameter *how,
+                              void *out, struct reading *query)
 {
-    const size_t digits = strspn(v->text, DIGITS);
-    const long count = strtol(v->text, NULL, 10);
-    if (digits > 6 || v->text[digits] || count < 1 || count > v->how->max) {
-        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
-                       "must be a whole number from 1 to %d", (int)v->how->max);
+    (void)query;
+    double number = 0.0;
+    const enum status status = query_number(v, how->min, how->max, true, &number);
+    if (status == STATUS_OK) {
+        *(uint32_t *)out = (uint32_t)number;
     }
-    *(uint32_t *)v->out = (uint32_t)count;
-    return STATUS_OK;
+    return status;
 }
 
-static enum status read_text(const struct value *v)
+static enum status read_real(const struct query_value *v, const struct parameter *how,
+                             void *out, struct reading *query)
 {
-    const size_t n = strlen(v->text);
-    if (n == 0 || n >= v->how->size) {
-        return err_set(v->err, STATUS_E_PARSE, FAULT_TOO_LONG, query_parameter_name(v->id),
-                       "must have 1 to %zu characters", v->how->size - 1);
-    }
-    memcpy(v->out, v->text, n + 1);
-    return STATUS_OK;
+    (void)query;
+    return query_number(v, how->min, how->max, false, out);
 }
 
-static enum status read_real(const struct value *v)
+static enum status read_text(const struct query_value *v, const struct parameter *how,
+                             void *out, struct reading *query)
 {
-    char *end = NULL;
-    const double number = strtod(v->text, &end);
-    if (end == v->text || *end || !(number >= 0.0) || number > (double)v->how->max) {
-        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
-                       "must be a number from 0 to %g", (double)v->how->max);
-    }
-    *(double *)v->out = number;
-    return STATUS_OK;
-}
-
-/* Parses the size of a move. */
-static enum status read_size(const struct value *v)
-{
-    char *end = NULL;
-    const double number = strtod(v->text, &end);
-    if (end == v->text || *end || !(fabs(number) <= (double)v->how->max)) {
-        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
-                       "must be a number from -%g to %g", (double)v->how->max,
-                       (double)v->how->max);
-    }
-    *(double *)v->out = number;
-    return STATUS_OK;
+    (void)query;
+    return query_text(v, how->size, out);
 }
 
 /* The list itself checks whether a cursor is one of its own. */
-static enum status read_cursor(const struct value *v)
+static enum status read_cursor(const struct query_value *v, const struct parameter *how,
+                               void *out, struct reading *query)
 {
-    return read_text(v) == STATUS_OK ? STATUS_OK
-                                     : refuse_value(v->err, v->id, FAULT_BAD_CURSOR,
-                                                    "not a cursor that this list handed out");
+    (void)query;
+    return query_text(v, how->size, out) == STATUS_OK
+               ? STATUS_OK
+               : query_refuse(v, FAULT_BAD_CURSOR, "not a cursor that this list handed out");
 }
 
-static enum status read_file_name(const struct value *v)
+static enum status read_file_name(const struct query_value *v, const struct parameter *how,
+                                  void *out, struct reading *query)
 {
-    return strchr(v->text, '/') ? refuse_value(v->err, v->id, FAULT_BAD_NAME,
-                                               "must be a file's name without folders")
-                                : read_text(v);
+    (void)query;
+    return strchr(v->text, '/')
+               ? query_refuse(v, FAULT_BAD_NAME, "must be a file's name without folders")
+               : query_text(v, how->size, out);
 }
 
 /* Parses names separated by commas as a set of bits. */
-static enum status read_names(const struct value *v)
+static enum status read_names(const struct query_value *v, const struct parameter *how,
+                              void *out, struct reading *query)
 {
     uint64_t set = 0;
     enum status status = STATUS_OK;
@@ -265,12 +256,13 @@ static enum status read_names(const struct value *v)
         int value = 0;
         const size_t n = strcspn(from, ",");
         memcpy(name, from, n < sizeof name ? n : 0);
-        status = read_name(&(struct value){v->how, v->id, name, &value, v->query, v->err});
+        status = read_name(&(struct query_value){v->name, name, v->refused, v->err}, how,
+                           &value, query);
         set |= UINT64_C(1) << value;
         from += n;
         more = *from == ',';
     }
-    *(uint64_t *)v->out = set;
+    *(uint64_t *)out = set;
     return status;
 }
 
@@ -286,50 +278,25 @@ static const struct names LEVELS = {(const char *const[]){"0.8", "0.9", "0.95"},
 static const struct names SWITCH = {(const char *const[]){"0", "1"}, 2};
 static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 
-#define PLACE(member) offsetof(struct query, member), sizeof((struct query *)NULL)->member
-
 static const struct parameter PARAMETERS[] = {
-    [QUERY_LIMIT] = {.read = read_count, PLACE(limit), .max = QUERY_LIMIT_MAX},
-    [QUERY_CURSOR] = {.read = read_cursor, PLACE(cursor)},
-    [QUERY_SINCE] = {.read = read_time, PLACE(since_us)},
-    [QUERY_UNTIL] = {.read = read_time, PLACE(until_us)},
-    [QUERY_ORDER] = {.read = read_name, PLACE(oldest), &ORDERS},
-    [QUERY_FORMAT] = {.read = read_name, PLACE(format), &FORMATS},
-    [QUERY_VERDICT] = {.read = read_names, PLACE(verdicts), &entry_filter_names},
-    [QUERY_TYPE] = {.read = read_names, PLACE(types), &alarm_filter_names},
-    [QUERY_NAME] = {.read = read_file_name, PLACE(name)},
-    [QUERY_PAIR] = {.read = read_text, PLACE(pair)},
-    [QUERY_REFIT] = {.read = read_name, PLACE(refit), &FLAGS},
-    [QUERY_POINTS] = {.read = read_count, PLACE(points), .max = QUERY_POINTS_MAX},
-    [QUERY_FIELD] = {.read = read_name, PLACE(field), &FIELDS},
-    [QUERY_EVENT_PAIRS] = {.read = read_text, PLACE(pairs)},
-    [QUERY_EVENT_TYPES] = {.read = read_names, PLACE(event_types), &event_type_names},
-    [QUERY_LAST_EVENT_ID] = {.read = read_text, PLACE(last_event_id)},
-    [QUERY_CHART_FORMAT] = {.read = read_name, PLACE(format), &CHART_FORMATS},
-    [QUERY_TEAM] = {.read = read_text, PLACE(team)},
-    [QUERY_JOB] = {.read = read_text, PLACE(job)},
-    [QUERY_FRAGMENT_FORMAT] = {.read = read_name, PLACE(format), &FRAGMENT_NAMES},
-    [QUERY_INERTIA] = {.read = read_real, PLACE(inertia_kgm2), .max = REAL_MAX},
-    [QUERY_TORQUE_PER_UNIT] = {.read = read_real, PLACE(torque_per_unit), .max = REAL_MAX},
-    [QUERY_MASS] = {.read = read_real, PLACE(mass_kg), .max = REAL_MAX},
-    [QUERY_YAW_INERTIA] = {.read = read_real, PLACE(yaw_inertia_kgm2), .max = REAL_MAX},
-    [QUERY_REAL_VERSION] = {.read = read_text, PLACE(version[SIDE_REAL])},
-    [QUERY_VIRTUAL_VERSION] = {.read = read_text, PLACE(version[SIDE_VIRTUAL])},
-    [QUERY_ROTATION] = {.read = read_size, PLACE(rotation_rad), .max = REAL_MAX},
-    [QUERY_DISPLACEMENT] = {.read = read_size, PLACE(displacement_m), .max = REAL_MAX},
-    [QUERY_LEVEL] = {.read = read_name, PLACE(level), &LEVELS},
-    [QUERY_OPEN] = {.read = read_name, PLACE(open), &SWITCH},
+#define QUERY(id, name, reader, member, values, least, most)                                   \
+    [QUERY_##id] = {.read = (reader),                                                          \
+                    .place = offsetof(struct query, member),                                   \
+                    .size = sizeof((struct query *)NULL)->member,                              \
+                    .names = (values),                                                         \
+                    .min = (least),                                                            \
+                    .max = (most)},
+#include "web/http/query.def"
+#undef QUERY
 };
-_Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
-static enum status read_parameter(void *context, size_t parameter, const char *value,
-                                  struct err *err)
+static enum status read_parameter(void *context, size_t parameter,
+                                  const struct query_value *value)
 {
     struct reading *query = context;
     const struct parameter *how = &PARAMETERS[parameter];
     query->out.given |= QUERY_BIT(parameter);
-    return how->read(&(struct value){how, (enum query_parameter)parameter, value,
-                                     (char *)&query->out + how->place, query, err});
+    return how->read(value, how, (char *)&query->out + how->place, query);
 }
 
 enum status query_parse(const char *text, unsigned allowed, int64_t now_us, struct query *query,
@@ -354,14 +321,21 @@ enum status query_parse(const char *text, unsigned allowed, int64_t now_us, stru
         return status;
     }
     if (reading.out.since_us >= reading.out.until_us) {
-        return refuse_value(err, QUERY_UNTIL, FAULT_WRONG_ORDER, "must be later than since");
+        return err_set(err, STATUS_E_PARSE, FAULT_WRONG_ORDER,
+                       query_parameter_name(QUERY_UNTIL), "must be later than since");
     }
     *query = reading.out;
     return STATUS_OK;
 }
 
-ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
-           "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
-           "type", "last_event_id", "format", "team", "job", "format", "inertia",
-           "torque_per_unit", "mass", "yaw_inertia", "real_version", "virtual_version",
-           "rotation_rad", "displacement_m", "level", "open");
+static const char *const parameter_names[] = {
+#define QUERY(id, name, ...) name,
+#include "web/http/query.def"
+#undef QUERY
+};
+const struct names query_parameter_names = {parameter_names, QUERY_PARAMETER_COUNT};
+
+const char *query_parameter_name(enum query_parameter parameter)
+{
+    return parameter_names[parameter];
+}

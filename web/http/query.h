@@ -15,36 +15,9 @@
 #include "web/http/event_hub.h"
 
 enum query_parameter {
-    QUERY_LIMIT,
-    QUERY_CURSOR,
-    QUERY_SINCE,
-    QUERY_UNTIL,
-    QUERY_ORDER,
-    QUERY_FORMAT,
-    QUERY_VERDICT,
-    QUERY_TYPE,
-    QUERY_NAME,
-    QUERY_PAIR,
-    QUERY_REFIT,
-    QUERY_POINTS,
-    QUERY_FIELD,
-    QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
-    QUERY_EVENT_TYPES, /* "type" of the stream: a list */
-    QUERY_LAST_EVENT_ID,
-    QUERY_CHART_FORMAT, /* "format" of a chart */
-    QUERY_TEAM,
-    QUERY_JOB,
-    QUERY_FRAGMENT_FORMAT, /* "format" of a fragment */
-    QUERY_INERTIA,
-    QUERY_TORQUE_PER_UNIT,
-    QUERY_MASS,
-    QUERY_YAW_INERTIA,
-    QUERY_REAL_VERSION,
-    QUERY_VIRTUAL_VERSION,
-    QUERY_ROTATION,
-    QUERY_DISPLACEMENT,
-    QUERY_LEVEL,
-    QUERY_OPEN,
+#define QUERY(id, ...) QUERY_##id,
+#include "web/http/query.def"
+#undef QUERY
     QUERY_PARAMETER_COUNT
 };
 
@@ -114,13 +87,30 @@ struct query {
  * '+' stays '+', because ISO 8601 offsets need it. */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
+/* A value while it is parsed. */
+struct query_value {
+    const char *name, *text;
+    enum status refused; /* the status of a refusal */
+    struct err *err;
+};
+
+/* Refuse a value; returns its status. */
+enum status query_refuse(const struct query_value *value, enum fault fault, const char *what);
+
+/* Parse a number from min to max in the grammar of JSON; whole: digits only. */
+MUST_USE enum status query_number(const struct query_value *value, double min, double max,
+                                  bool whole, double *out);
+
+/* Copy a text of 1 to size - 1 bytes to out[size]. */
+MUST_USE enum status query_text(const struct query_value *value, size_t size, char *out);
+
 /* The parameters of a resource, and how a value is parsed. */
 struct query_reader {
     const char *const *names; /* [count]; NULL: not available */
     size_t count;             /* at most 32 */
     size_t value_max;         /* bytes of a value with its NUL, at most QUERY_TEXT_MAX + 1 */
     enum status refused;      /* the status of errors found here */
-    enum status (*read)(void *context, size_t parameter, const char *value, struct err *err);
+    enum status (*read)(void *context, size_t parameter, const struct query_value *value);
     void *context;
 };
 
