@@ -1,6 +1,5 @@
 #include "logger/storage/bag_reader.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "logger/storage/mcap_lines.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * One attempt replays the journal through a second lab, from its beginning to the place of the
  * live lab when the attempt began. The records of that replay are stored as they appear.
  */
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "service/daemon/daemon_parts.h"

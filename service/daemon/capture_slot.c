@@ -1,6 +1,5 @@
 #include "service/daemon/capture_slot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -8,7 +8,6 @@
 #ifndef SERVICE_DAEMON_FITS_H
 #define SERVICE_DAEMON_FITS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "service/daemon/inbox.h"

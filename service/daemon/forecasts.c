@@ -1,7 +1,6 @@
 #include "service/daemon/forecasts.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "logger/message/json_write.h"

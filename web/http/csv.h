@@ -7,7 +7,6 @@
 #ifndef WEB_HTTP_CSV_H
 #define WEB_HTTP_CSV_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "web/http/body.h"

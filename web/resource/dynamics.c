@@ -1,7 +1,6 @@
 /* web/resource/dynamics.c - the identified dynamics of a pair's robots, and fits on request. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <jansson.h>
 

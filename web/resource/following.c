@@ -2,7 +2,6 @@
  * start, stop or change it. */
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <jansson.h>
 
