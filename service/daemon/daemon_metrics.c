@@ -9,7 +9,7 @@ static void write_inbox(struct daemon *d, struct metrics *m)
 {
     struct inbox_counts c;
     inbox_read_counts(d->inbox, &c);
-    metrics_family(m, "tandem_inbox_messages_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_inbox_messages_total",
                    "Messages accepted from the broker, and the daemon's own journal lines.");
     metrics_count(m, (struct metric_label[]){{"kind", "event"}}, 1, c.events);
     metrics_count(m, (struct metric_label[]){{"kind", "sample"}}, 1, c.samples);
@@ -70,7 +70,7 @@ static void write_journal(struct daemon *d, struct metrics *m)
 
 static void write_disks(struct daemon *d, struct metrics *m)
 {
-    metrics_family(m, "tandem_disk_free_bytes", METRIC_GAUGE,
+    metrics_family(m, "tandem_disk_free_bytes",
                    "Space left where these files are.");
     for (size_t i = 0; i < MAINTENANCE_DISKS; i++) {
         metrics_count(m, (struct metric_label[]){{"file", maintenance_disks[i]}}, 1,
@@ -146,7 +146,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
     metrics_counters(m, rows, COUNT(rows));
     static const char *const duration_text[] = {"0.0001", "0.001", "0.01", "0.1", "1", "inf"};
     static const struct names durations = {duration_text, LAB_THREAD_DURATIONS};
-    metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_lab_rounds_total",
                    "Rounds of the lab thread, by the seconds they took at most.");
     metrics_by_name(m, NULL, "took", &durations, c.durations);
     metrics_gauge(m, "tandem_lab_round_seconds_max",
@@ -175,7 +175,7 @@ static void write_effects(struct daemon *d, struct metrics *m)
     (void)pthread_mutex_lock(&d->lock);
     const struct effect_executor_counts c = d->thread.shown_effect_counts;
     (void)pthread_mutex_unlock(&d->lock);
-    metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_effects_total",
                    "What the lab wanted done, restored ones included.");
     metrics_by_name(m, NULL, "kind", &kinds, c.effects);
     const struct metric_counter rows[] = {
@@ -191,7 +191,7 @@ static void write_effects(struct daemon *d, struct metrics *m)
          c.overruns},
     };
     metrics_counters(m, rows, COUNT(rows));
-    metrics_family(m, "tandem_control_efforts_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_control_efforts_total",
                    "Efforts for simulated robots, by the seconds after their control period at "
                    "which they went out at most.");
     metrics_by_name(m, NULL, "late", &late, c.late);
@@ -285,7 +285,7 @@ static void write_maintenance(struct daemon *d, struct metrics *m)
          log_suppressed()},
     };
     metrics_counters(m, rows, COUNT(rows));
-    metrics_family(m, "tandem_calibrations_seconds_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_calibrations_seconds_total",
                    "Processor time that making and publishing them took.");
     metrics_sample(m, NULL, 0, lab_s(f.worked_us));
     metrics_gauge(
@@ -332,7 +332,7 @@ static void write_forecasts(struct daemon *d, struct metrics *m)
         {"tandem_forecasts_failed_total", "Forecasts for which there was no memory.", c.failed},
     };
     metrics_counters(m, rows, COUNT(rows));
-    metrics_family(m, "tandem_forecasts_seconds_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_forecasts_seconds_total",
                    "Time that forecasts took.");
     metrics_sample(m, NULL, 0, (double)c.duration_us * 1e-6);
 }
@@ -341,7 +341,7 @@ static void write_worker(struct daemon *d, struct metrics *m)
 {
     struct worker_counts c;
     worker_read_counts(d->worker, &c);
-    metrics_family(m, "tandem_jobs_total", METRIC_COUNTER, "Jobs that have ended.");
+    metrics_family(m, "tandem_jobs_total", "Jobs that have ended.");
     for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
         struct metric_label labels[] = {{"kind", job_class_name(class)}, {"state", ""}};
         for (enum job_state state = JOB_DONE; state < JOB_STATE_COUNT; state++) {
@@ -349,10 +349,10 @@ static void write_worker(struct daemon *d, struct metrics *m)
             metrics_count(m, labels, 2, c.ended[class][state]);
         }
     }
-    metrics_family(m, "tandem_jobs_refused_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_jobs_refused_total",
                    "Jobs for which the queue had no room.");
     metrics_by_name(m, NULL, "kind", &job_class_names, c.refused);
-    metrics_family(m, "tandem_jobs", METRIC_GAUGE, "Jobs that wait or run.");
+    metrics_family(m, "tandem_jobs", "Jobs that wait or run.");
     for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
         struct metric_label labels[] = {{"kind", job_class_name(class)}, {"state", "queued"}};
         metrics_count(m, labels, 2, c.waiting[class]);
@@ -361,7 +361,7 @@ static void write_worker(struct daemon *d, struct metrics *m)
     }
     metrics_counter(m, "tandem_jobs_let_through_total",
                     "Jobs of the lab carried out within an uploaded one.", c.let_through);
-    metrics_family(m, "tandem_jobs_seconds_total", METRIC_COUNTER, "Time taken by ended jobs.");
+    metrics_family(m, "tandem_jobs_seconds_total", "Time taken by ended jobs.");
     metrics_sample(m, NULL, 0, lab_s(c.busy_us));
     metrics_gauge(m, "tandem_uploads", "Recordings in memory, those on their way included.",
                   (double)c.uploads);
@@ -373,7 +373,7 @@ static void write_process(struct daemon *d, struct metrics *m)
     metrics_gauge(m, "tandem_wall_clock_ahead_seconds", "The wall clock minus lab time.",
                   lab_s(atomic_load(&d->maintenance.wall_ahead_us)));
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        metrics_family(m, "tandem_process_cpu_seconds_total", METRIC_COUNTER,
+        metrics_family(m, "tandem_process_cpu_seconds_total",
                        "Processor time of the daemon.");
         metrics_sample(m, NULL, 0,
                        (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +

@@ -9,13 +9,12 @@
 static void write_sample_page(struct body *out)
 {
     struct metrics m = {.out = out};
-    metrics_family(&m, "tandem_entries_total", METRIC_COUNTER,
-                   "Commands closed, by \\ verdict\n");
+    metrics_family(&m, "tandem_entries_total", "Commands closed, by \\ verdict\n");
     metrics_count(&m, (struct metric_label[]){{"pair", "r1"}, {"verdict", "SYNC"}}, 2,
                   UINT64_C(18446744073709551615));
     metrics_count(&m, (struct metric_label[]){{"pair", "a\"b\\c\nd"}, {"verdict", "AHEAD"}}, 2,
                   0);
-    metrics_family(&m, "tandem_last_lag_seconds", METRIC_GAUGE, "Lag of the last entry.");
+    metrics_family(&m, "tandem_last_lag_seconds", "Lag of the last entry.");
     metrics_sample(&m, (struct metric_label[]){{"pair", "r1"}}, 1, -0.25);
     metrics_sample(&m, (struct metric_label[]){{"pair", "r2"}}, 1, nan(""));
     metrics_sample(&m, (struct metric_label[]){{"pair", "r3"}}, 1, (double)INFINITY);

@@ -38,17 +38,19 @@ static void write_escaped(struct body *out, const char *text, bool quote)
     }
 }
 
-void metrics_family(struct metrics *m, const char *name, enum metric_type type,
-                    const char *help)
+static void write_head(struct metrics *m, const char *name, const char *type, const char *help)
 {
     assert(is_name(name));
     assert(strlen(name) < sizeof m->family);
-    assert(ends_in_total(name) == (type == METRIC_COUNTER));
     (void)snprintf(m->family, sizeof m->family, "%s", name);
     body_format(m->out, "# HELP %s ", name);
     write_escaped(m->out, help, false);
-    static const char *const types[] = {"counter", "gauge", "histogram"};
-    body_format(m->out, "\n# TYPE %s %s\n", name, types[type]);
+    body_format(m->out, "\n# TYPE %s %s\n", name, type);
+}
+
+void metrics_family(struct metrics *m, const char *name, const char *help)
+{
+    write_head(m, name, ends_in_total(name) ? "counter" : "gauge", help);
 }
 
 static void write_series(struct metrics *m, const struct metric_label *labels, size_t count)
@@ -95,7 +97,7 @@ void metrics_histogram(struct metrics *m, const char *name, const char *help,
                        const double *bound, const uint64_t *value, size_t count, double sum)
 {
     uint64_t below = 0;
-    metrics_family(m, name, METRIC_HISTOGRAM, help);
+    write_head(m, name, "histogram", help);
     end_names(m, name, "_bucket");
     for (size_t k = 0; k <= count; k++) {
         char text[JSON_WRITE_NUMBER_MAX + 1] = "+Inf";
@@ -113,13 +115,13 @@ void metrics_histogram(struct metrics *m, const char *name, const char *help,
 
 void metrics_gauge(struct metrics *m, const char *name, const char *help, double value)
 {
-    metrics_family(m, name, METRIC_GAUGE, help);
+    metrics_family(m, name, help);
     metrics_sample(m, NULL, 0, value);
 }
 
 void metrics_counter(struct metrics *m, const char *name, const char *help, uint64_t value)
 {
-    metrics_family(m, name, METRIC_COUNTER, help);
+    metrics_family(m, name, help);
     metrics_count(m, NULL, 0, value);
 }
 

@@ -1,12 +1,12 @@
 /* web/http/metrics.h - writes the Prometheus text format, version 0.0.4.
  *
- *     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events processed.");
+ *     metrics_family(m, "tandem_events_total", "Events processed.");
  *     metrics_count(m, (struct metric_label[]){{"kind", "reply"}}, 1, n);
  *
  * All samples of a family must directly follow its metrics_family() call, as the format
- * requires. Names are ours (asserted: [a-z][a-z0-9_]*, counters end in _total, base units
- * spelled out as `promtool check metrics` requires); label values may be anything. A sample
- * that is not finite is left out. One owner, no locks.
+ * requires. Names are ours (asserted: [a-z][a-z0-9_]*; counters, and only they, end in _total;
+ * base units spelled out as `promtool check metrics` requires); label values may be anything.
+ * A sample that is not finite is left out. One owner, no locks.
  */
 #ifndef WEB_HTTP_METRICS_H
 #define WEB_HTTP_METRICS_H
@@ -16,8 +16,6 @@
 
 #include "base/text/names.h"
 #include "web/http/body.h"
-
-enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
 struct metric_label {
     const char *name, *value;
@@ -30,8 +28,8 @@ struct metrics {
     char family[METRICS_NAME_MAX];
 };
 
-void metrics_family(struct metrics *m, const char *name, enum metric_type type,
-                    const char *help);
+/* Begin a counter if the name ends in _total, else a gauge. */
+void metrics_family(struct metrics *m, const char *name, const char *help);
 /* Write a sample of the current family; labels[count], NULL with 0. */
 void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t count,
                     double value);

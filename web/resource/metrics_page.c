@@ -20,17 +20,17 @@ struct sight {
     size_t count; /* pairs with their own series */
 };
 
-/* In the order of read_pair()'s values. */
-static const struct {
+struct family {
     const char *name, *help;
-    enum metric_type type;
-} PAIR_METRICS[] = {
-    {"tandem_outstanding_commands", "Commands open now.", METRIC_GAUGE},
-    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", METRIC_GAUGE},
-    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
-     METRIC_GAUGE},
+};
+
+/* In the order of read_pair()'s values. */
+static const struct family PAIR_METRICS[] = {
+    {"tandem_outstanding_commands", "Commands open now."},
+    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry."},
+    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands."},
     {"tandem_values_omitted_total",
-     "Values of replies that were not compared: there is no room.", METRIC_COUNTER},
+     "Values of replies that were not compared: there is no room."},
 };
 
 static double read_pair(const struct view *view, size_t i, size_t metric)
@@ -47,26 +47,18 @@ static double read_pair(const struct view *view, size_t i, size_t metric)
 }
 
 /* In the order of read_side()'s values. */
-static const struct {
-    const char *name, *help;
-    enum metric_type type;
-} SIDE_METRICS[] = {
-    {"tandem_robot_online", "1 when the robot's connection message is online.", METRIC_GAUGE},
-    {"tandem_robot_silence_seconds", "Time since the robot's last message.", METRIC_GAUGE},
-    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", METRIC_GAUGE},
-    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.", METRIC_GAUGE},
-    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.",
-     METRIC_GAUGE},
-    {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps.",
-     METRIC_GAUGE},
-    {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps.",
-     METRIC_GAUGE},
-    {"tandem_telemetry_samples_total", "Telemetry samples received.", METRIC_COUNTER},
-    {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
-     METRIC_COUNTER},
-    {"tandem_moves_total", "Moves the calibration could use.", METRIC_COUNTER},
-    {"tandem_moves_excluded_total", "Moves not used: timeouts, errors and the like.",
-     METRIC_COUNTER},
+static const struct family SIDE_METRICS[] = {
+    {"tandem_robot_online", "1 when the robot's connection message is online."},
+    {"tandem_robot_silence_seconds", "Time since the robot's last message."},
+    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock."},
+    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset."},
+    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second."},
+    {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps."},
+    {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps."},
+    {"tandem_telemetry_samples_total", "Telemetry samples received."},
+    {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq."},
+    {"tandem_moves_total", "Moves the calibration could use."},
+    {"tandem_moves_excluded_total", "Moves not used: timeouts, errors and the like."},
 };
 
 /* Computes 1/w and 1/v of the filter after its first moves; a slowness that is not positive is
@@ -100,9 +92,7 @@ static double read_side(const struct pair_side *side, int64_t t_us, size_t metri
 }
 
 /* In the order of read_forecast()'s values. */
-static const struct {
-    const char *name, *help;
-} FORECAST_METRICS[] = {
+static const struct family FORECAST_METRICS[] = {
     {"tandem_forecast_held_ratio", "Share of the last 100 forecasts at 95 % that held."},
     {"tandem_forecast_spread_seconds", "Mean size of a forecast's error."},
 };
@@ -129,7 +119,7 @@ static void write_sample(struct metrics *m, const struct sight *s, size_t i, con
 static void write_forecasts(struct metrics *m, const struct sight *s)
 {
     for (size_t k = 0; k < COUNT(FORECAST_METRICS); k++) {
-        metrics_family(m, FORECAST_METRICS[k].name, METRIC_GAUGE, FORECAST_METRICS[k].help);
+        metrics_family(m, FORECAST_METRICS[k].name, FORECAST_METRICS[k].help);
         for (size_t i = 0; i < s->count * FORECAST_QUANTITIES; i++) {
             const struct pair *pair = s->view->pairs[i / FORECAST_QUANTITIES];
             const enum forecast_quantity q = (enum forecast_quantity)(i % FORECAST_QUANTITIES);
@@ -143,13 +133,13 @@ static void write_pair_metrics(struct metrics *m, const struct sight *s)
 {
     write_forecasts(m, s);
     for (size_t k = 0; k < COUNT(PAIR_METRICS); k++) {
-        metrics_family(m, PAIR_METRICS[k].name, PAIR_METRICS[k].type, PAIR_METRICS[k].help);
+        metrics_family(m, PAIR_METRICS[k].name, PAIR_METRICS[k].help);
         for (size_t i = 0; i < s->count; i++) {
             write_sample(m, s, i, NULL, NULL, read_pair(s->view, i, k));
         }
     }
     for (size_t k = 0; k < COUNT(SIDE_METRICS); k++) {
-        metrics_family(m, SIDE_METRICS[k].name, SIDE_METRICS[k].type, SIDE_METRICS[k].help);
+        metrics_family(m, SIDE_METRICS[k].name, SIDE_METRICS[k].help);
         for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
             const enum side side = (enum side)(i % SIDE_COUNT);
             write_sample(
@@ -181,16 +171,15 @@ static void write_rmse(struct metrics *m, const struct sight *s, size_t i,
 static void write_following(struct metrics *m, const struct sight *s)
 {
     enum { STATE, EFFORTS, RMSE, WITHIN, FAMILIES };
-    static const char *const names[FAMILIES] = {
-        "tandem_following_state", "tandem_following_efforts_total", "tandem_fidelity_rmse",
-        "tandem_fidelity_within_ratio"};
-    static const char *const helps[FAMILIES] = {
-        "1 for the state that the following of the pair is in.",
-        "Efforts for the virtual robot, those that came too late included.",
-        "Root mean square of virtual minus real over the window, in the state's unit.",
-        "Share of the window's samples that met the target."};
+    static const struct family families[FAMILIES] = {
+        {"tandem_following_state", "1 for the state that the following of the pair is in."},
+        {"tandem_following_efforts_total",
+         "Efforts for the virtual robot, those that came too late included."},
+        {"tandem_fidelity_rmse",
+         "Root mean square of virtual minus real over the window, in the state's unit."},
+        {"tandem_fidelity_within_ratio", "Share of the window's samples that met the target."}};
     for (int k = 0; k < FAMILIES; k++) {
-        metrics_family(m, names[k], k == EFFORTS ? METRIC_COUNTER : METRIC_GAUGE, helps[k]);
+        metrics_family(m, families[k].name, families[k].help);
         for (size_t i = 0; i < s->count; i++) {
             const struct pair_following *x = s->view->following[i];
             struct fidelity_report report;
@@ -244,11 +233,11 @@ static void write_counted(struct metrics *m, const struct sight *s)
                 sum[k] += read_counts(s->view, i, c)[k];
             }
         }
-        metrics_family(m, c->lab_name, METRIC_COUNTER, c->lab_help);
+        metrics_family(m, c->lab_name, c->lab_help);
         metrics_by_name(m, NULL, c->by, c->names, sum);
     }
     for (const struct counted *c = COUNTED; c < COUNTED + COUNT(COUNTED); c++) {
-        metrics_family(m, c->name, METRIC_COUNTER, c->help);
+        metrics_family(m, c->name, c->help);
         for (size_t i = 0; i < s->count; i++) {
             const struct metric_label label = {"pair", s->view->params[i].id};
             metrics_by_name(m, &label, c->by, c->names, read_counts(s->view, i, c));
@@ -270,7 +259,7 @@ static void write_lab(struct metrics *m, const struct sight *s)
     const struct view *view = s->view;
     struct health_part parts[HEALTH_PART_COUNT];
     health_parts(&view->health, parts);
-    metrics_family(m, "tandem_ready", METRIC_GAUGE, "1 for each part that is as it should be.");
+    metrics_family(m, "tandem_ready", "1 for each part that is as it should be.");
     for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
         const struct metric_label label = {"part", parts[i].name};
         metrics_sample(m, &label, 1, parts[i].ok ? 1.0 : 0.0);
@@ -281,7 +270,7 @@ static void write_lab(struct metrics *m, const struct sight *s)
                   (double)(view->pair_count - s->count));
     metrics_gauge(m, "tandem_start_time_seconds", "Lab time of the daemon's start.",
                   lab_s(view->started_us));
-    metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events processed, by kind.");
+    metrics_family(m, "tandem_events_total", "Events processed, by kind.");
     metrics_by_name(m, NULL, "kind", &event_kind_names, view->counts.events);
     const struct metric_counter rows[] = {
         {"tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
@@ -310,13 +299,13 @@ static void write_server(struct metrics *m, struct web_context *context)
 {
     static const char *const classes[WEB_STATUS_CLASS_COUNT] = {"0xx", "1xx", "2xx",
                                                                 "3xx", "4xx", "5xx"};
-    metrics_family(m, "tandem_http_requests_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_http_requests_total",
                    "HTTP requests answered, by class of the status.");
     for (size_t i = 2; i < WEB_STATUS_CLASS_COUNT; i++) {
         const struct metric_label label = {"status", classes[i]};
         metrics_count(m, &label, 1, atomic_load(&context->answered[i]));
     }
-    metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
+    metrics_family(m, "tandem_http_refused_total",
                    "HTTP requests refused because of the client, by reason.");
     for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
         const struct metric_label label = {"reason", names_text(&web_refusal_names, (size_t)k)};
@@ -355,8 +344,7 @@ static void write_streams(struct metrics *m, struct web_context *context)
         {"tandem_stream_too_long_total", "Events too long for the stream.", hub.too_long},
     };
     metrics_counters(m, rows, COUNT(rows));
-    metrics_family(m, "tandem_stream_events_total", METRIC_COUNTER,
-                   "Events published to the stream, by type.");
+    metrics_family(m, "tandem_stream_events_total", "Events published to the stream, by type.");
     metrics_by_name(m, NULL, "type", &event_type_names, hub.published);
 }
 
