@@ -71,13 +71,17 @@ struct web_request {
     const struct web_route *route;
     const struct view *view; /* valid while the handler runs */
     char path[WEB_PATH_MAX]; /* path as received, without the query; printable ASCII */
-    char id[EVENT_PAIR_MAX]; /* the {id}, {job}, {machine} or {file} of the path, or "" */
+    char id[EVENT_PAIR_MAX]; /* the {id}, {team}, {job} … of the path, or "" */
     /* Valid when the route has an {id}: its index in view, and that pair's members of it. */
     size_t pair;
     const struct pair_params *params;
     const struct pair *shown;
     const struct pair_following *following; /* NULL: the pair does not follow */
-    uint64_t job;                           /* valid when the route has a {job} */
+    /* Valid when the route has a {team}: the same of that team. */
+    size_t team;
+    const struct team_params *team_params;
+    const struct team_live *team_live;
+    uint64_t job; /* valid when the route has a {job} */
     struct query query;
     const char *query_text;        /* as received, without '?' */
     const char *last_event_id;     /* the header; NULL: absent */

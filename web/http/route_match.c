@@ -116,7 +116,7 @@ const char *route_last_word(const struct web_route *route)
     return strrchr(route->path, '/') + 1;
 }
 
-bool route_names_pair(const struct web_route *route)
+bool route_names(const struct web_route *route, const char *segment)
 {
-    return strstr(route->path, "{id}") != NULL;
+    return strstr(route->path, segment) != NULL;
 }

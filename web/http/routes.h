@@ -61,7 +61,7 @@ const char *route_method_name(enum route_method method);
 /* The last word of the path: "entries" of "/api/v1/pairs/{id}/entries". */
 const char *route_last_word(const struct web_route *route);
 
-/* Is the {id} of the path a pair's? */
-bool route_names_pair(const struct web_route *route);
+/* Does the path have this segment: "{id}" of a pair, "{team}"? */
+bool route_names(const struct web_route *route, const char *segment);
 
 #endif

@@ -10,10 +10,6 @@
 #include "web/resource/routes.def"
 #undef ROUTE
 
-/* The index of the path's team in the view; view->team_count, after a problem document, for an
- * unknown team. */
-size_t web_find_team(const struct web_request *request, struct web_response *response);
-
 /* Returns the model of dynamics that a lab file would name for such a pair. */
 const char *suggest_model(const struct pair_params *p);
 

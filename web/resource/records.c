@@ -46,7 +46,7 @@ static const struct list *list_of(const struct web_request *request)
 /* Returns the owner of the records: the pair, or the lab itself. */
 static const char *owner_of(const struct web_request *request)
 {
-    return route_names_pair(request->route) ? request->id : "$lab";
+    return route_names(request->route, "{id}") ? request->id : "$lab";
 }
 
 static bool write_row(void *context, const struct store_row *row)

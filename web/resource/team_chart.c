@@ -81,16 +81,16 @@ static void add_bar(void *context, const struct bar *bar)
 }
 
 /* Adds open bars and predicted ones. */
-static void add_present(struct chart *chart, const struct web_request *request, size_t team)
+static void add_present(struct chart *chart, const struct web_request *request)
 {
-    const struct view *view = request->view;
-    const struct team_params *p = &view->teams[team];
+    const struct team_params *p = request->team_params;
+    const struct team_live *live = request->team_live;
     const size_t first = chart->bar_count;
-    team_bars_open(p, team_live_team(view->live_teams[team], p), view->t_us, add_bar, chart);
+    team_bars_open(p, team_live_team(live, p), request->view->t_us, add_bar, chart);
     for (size_t k = first; k < chart->bar_count; k++) {
-        team_live_predict_bar(view->live_teams[team], p, &chart->bars[k]);
+        team_live_predict_bar(live, p, &chart->bars[k]);
     }
-    team_live_list_bars(view->live_teams[team], p, add_bar, chart);
+    team_live_list_bars(live, p, add_bar, chart);
 }
 
 static bool read_alarm(void *context, const struct store_row *row)
@@ -206,10 +206,10 @@ static int64_t find_end(const struct chart *chart, int64_t from_us, int64_t now_
 /* The chart starts at the first bar or the requested time, and ends at the requested time, or
  * with the prediction. */
 static void write_svg(const struct chart *chart, const struct web_request *request,
-                      const struct team_params *p, struct web_response *response)
+                      struct web_response *response)
 {
     const int64_t since_us = request->query.since_us, until_us = request->query.until_us;
-    struct team_chart picture = {.p = p,
+    struct team_chart picture = {.p = request->team_params,
                                  .bars = chart->bars,
                                  .bar_count = chart->bar_count,
                                  .marks = chart->marks,
@@ -234,23 +234,18 @@ static void write_svg(const struct chart *chart, const struct web_request *reque
 
 void get_team_chart(const struct web_request *request, struct web_response *response)
 {
-    const size_t team = web_find_team(request, response);
-    struct chart *chart = team < request->view->team_count ? calloc(1, sizeof *chart) : NULL;
-    if (team == request->view->team_count) {
-        return;
-    }
+    struct chart *chart = calloc(1, sizeof *chart);
     if (!chart) {
         web_problem_later(request, response, PROBLEM_NO_STORE, 1, NULL,
                           "there is no memory for it");
         return;
     }
-    const struct team_params *p = &request->view->teams[team];
     if (read_chart(request, response, chart)) {
         if (request->query.until_us > request->view->t_us) {
-            add_present(chart, request, team);
+            add_present(chart, request);
         }
         if (request->query.format == QUERY_FORMAT_SVG) {
-            write_svg(chart, request, p, response);
+            write_svg(chart, request, response);
         } else if (request->query.format == QUERY_FORMAT_CSV) {
             write_csv(chart, response);
         } else {

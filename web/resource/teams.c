@@ -13,22 +13,6 @@
 
 enum { REQUEST_MAX = 1024 };
 
-/* ---- selection ----------------------------------------------------------------------- */
-
-size_t web_find_team(const struct web_request *request, struct web_response *response)
-{
-    const struct view *view = request->view;
-    size_t i = 0;
-    while (i < view->team_count && strcmp(view->teams[i].name, request->id) != 0) {
-        i++;
-    }
-    if (i == view->team_count) {
-        web_problem(request, response, PROBLEM_NO_SUCH_TEAM, NULL,
-                    "the lab has no team of this id; /api/v1/teams lists them");
-    }
-    return i;
-}
-
 /* Reads "R1" of "/api/v1/teams/cell/robots/R1/reset": the segment before the last word. */
 static void read_member(const struct web_request *request, char name[TEAM_NAME_MAX])
 {
@@ -60,12 +44,8 @@ void get_teams(const struct web_request *request, struct web_response *response)
 
 void get_team(const struct web_request *request, struct web_response *response)
 {
-    const struct view *view = request->view;
-    const size_t i = web_find_team(request, response);
-    if (i < view->team_count) {
-        team_live_report(web_json(response), NULL, view->live_teams[i], &view->teams[i],
-                         view->t_us);
-    }
+    team_live_report(web_json(response), NULL, request->team_live, request->team_params,
+                     request->view->t_us);
 }
 
 /* Writes the output of `report` for the team of the path. */
@@ -73,14 +53,11 @@ static void get_part(const struct web_request *request, struct web_response *res
                      void (*report)(struct json_writer *w, const struct team_live *live,
                                     const struct team_params *p))
 {
-    const struct view *view = request->view;
-    const size_t i = web_find_team(request, response);
-    if (i < view->team_count) {
-        struct json_writer *w = web_json(response);
-        JSON_OPEN(w, NULL, JSON("team", view->teams[i].name), JSON_SECONDS("t", view->t_us));
-        report(w, view->live_teams[i], &view->teams[i]);
-        json_write_close(w);
-    }
+    struct json_writer *w = web_json(response);
+    JSON_OPEN(w, NULL, JSON("team", request->team_params->name),
+              JSON_SECONDS("t", request->view->t_us));
+    report(w, request->team_live, request->team_params);
+    json_write_close(w);
 }
 
 static void report_resources(struct json_writer *w, const struct team_live *live,
@@ -107,12 +84,10 @@ void get_team_machines(const struct web_request *request, struct web_response *r
 void get_team_job(const struct web_request *request, struct web_response *response)
 {
     char id[EVENT_ID_MAX] = "";
-    const struct view *view = request->view;
-    const size_t i = web_find_team(request, response);
     const char *last = strrchr(request->path, '/') + 1;
-    if (i < view->team_count &&
-        (!percent_decode(last, strlen(last), id, sizeof id) ||
-         !team_live_report_job(web_json(response), view->live_teams[i], &view->teams[i], id))) {
+    if (!percent_decode(last, strlen(last), id, sizeof id) ||
+        !team_live_report_job(web_json(response), request->team_live, request->team_params,
+                              id)) {
         web_problem(request, response, PROBLEM_NO_SUCH_JOB, NULL,
                     "the team knows no job of this id (any more); …/jobs lists those it knows");
     }
@@ -130,7 +105,7 @@ static void make_id(const struct web_request *request, char id[EVENT_ID_MAX])
 
 /* Waits for the team's answer; a refusal is a problem document. */
 static bool check_answer(const struct web_request *request, struct web_response *response,
-                         size_t team, const char *id)
+                         const char *id)
 {
     const struct web_source *source = request->context->source;
     bool fine = true;
@@ -139,7 +114,7 @@ static bool check_answer(const struct web_request *request, struct web_response 
     }
     const struct view *view = source->acquire(source->snapshots);
     const struct team_live_answer *a =
-        team_live_find_answer(view->live_teams[team], &view->teams[team], id);
+        team_live_find_answer(view->live_teams[request->team], request->team_params, id);
     if (a && a->grant == TEAM_LIVE_REJECTED) {
         fine =
             web_problem(request, response,
@@ -151,7 +126,7 @@ static bool check_answer(const struct web_request *request, struct web_response 
 
 /* Ends the request's JSON and submits it to the lab. */
 static void submit_request(const struct web_request *request, struct web_response *response,
-                           size_t team, enum team_op op, json_t *request_json)
+                           enum team_op op, json_t *request_json)
 {
     char text[REQUEST_MAX];
     char made[EVENT_ID_MAX];
@@ -171,7 +146,7 @@ static void submit_request(const struct web_request *request, struct web_respons
         web_problem(request, response, PROBLEM_BAD_BODY, NULL, "it is too long");
     } else if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
         web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
-    } else if (check_answer(request, response, team, id)) {
+    } else if (check_answer(request, response, id)) {
         struct json_writer *w = web_json(response);
         JSON_WRITE_OBJECT(w, NULL, JSON("team", request->id), JSON("op", team_op_name(op)),
                           JSON("id", id));
@@ -180,29 +155,22 @@ static void submit_request(const struct web_request *request, struct web_respons
     json_decref(request_json);
 }
 
+static enum team_op op_of(const struct web_request *request)
+{
+    return (enum team_op)names_value(&team_op_names, route_last_word(request->route));
+}
+
 void post_team(const struct web_request *request, struct web_response *response)
 {
-    const size_t team = web_find_team(request, response);
-    if (team < request->view->team_count) {
-        const enum team_op op =
-            (enum team_op)names_value(&team_op_names, route_last_word(request->route));
-        submit_request(request, response, team, op, json_object());
-    }
+    submit_request(request, response, op_of(request), json_object());
 }
 
 void post_team_robot(const struct web_request *request, struct web_response *response)
 {
     char robot[TEAM_NAME_MAX];
-    const size_t team = web_find_team(request, response);
-    if (team == request->view->team_count) {
-        return;
-    }
     read_member(request, robot);
-    if (team_find_robot(&request->view->teams[team], robot) != TEAM_NONE) {
-        submit_request(
-            request, response, team,
-            (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
-            json_pack("{s:s}", "robot", robot));
+    if (team_find_robot(request->team_params, robot) != TEAM_NONE) {
+        submit_request(request, response, op_of(request), json_pack("{s:s}", "robot", robot));
     } else {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the team has no robot of this name");
@@ -215,10 +183,6 @@ void post_team_release(const struct web_request *request, struct web_response *r
     json_error_t error;
     json_int_t fence = 0;
     const char *reason = "";
-    const size_t team = web_find_team(request, response);
-    if (team == request->view->team_count) {
-        return;
-    }
     read_member(request, resource);
     json_t *body =
         json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
@@ -226,7 +190,7 @@ void post_team_release(const struct web_request *request, struct web_response *r
                       json_unpack_ex(body, &error, JSON_STRICT, "{s:I, s?:s}", "fence", &fence,
                                      "reason", &reason) == 0 &&
                       fence >= 1 && strlen(reason) < sizeof((struct event_team *)0)->reason;
-    if (team_find_resource(&request->view->teams[team], resource) == TEAM_NONE) {
+    if (team_find_resource(request->team_params, resource) == TEAM_NONE) {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the team has no resource of this name");
     } else if (!good) {
@@ -234,7 +198,7 @@ void post_team_release(const struct web_request *request, struct web_response *r
                     "{\"fence\": that of the grant, \"reason\": why, at most 95 bytes} was "
                     "expected");
     } else {
-        submit_request(request, response, team, TEAM_OP_RELEASE,
+        submit_request(request, response, TEAM_OP_RELEASE,
                        json_pack("{s:s, s:I, s:s}", "resource", resource, "fence", fence,
                                  "reason", reason));
     }
@@ -254,10 +218,6 @@ void post_team_job(const struct web_request *request, struct web_response *respo
     const char *part = NULL;
     const char *sequence = NULL;
     const char *home = NULL;
-    const size_t team = web_find_team(request, response);
-    if (team == request->view->team_count) {
-        return;
-    }
     json_t *body =
         json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
     if (body &&
@@ -265,7 +225,7 @@ void post_team_job(const struct web_request *request, struct web_response *respo
                        &part, "seq", &sequence, "home", &home) == 0 &&
         is_short(id, EVENT_ID_MAX) && is_short(part, EVENT_TEAM_NAME_MAX) &&
         is_short(sequence, EVENT_TEAM_NAME_MAX) && is_short(home, EVENT_TEAM_NAME_MAX)) {
-        submit_request(request, response, team, TEAM_OP_JOB,
+        submit_request(request, response, TEAM_OP_JOB,
                        json_pack("{s:s*, s:s, s:s, s:s*}", "id", id, "part", part, "seq",
                                  sequence, "home", home));
     } else {

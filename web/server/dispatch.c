@@ -265,7 +265,7 @@ static bool find_route(const struct web_input *input, struct web_request *reques
     switch (route_match(web_routes, web_route_count, input->method, request->path,
                         &request->route, request->id, allow)) {
     case ROUTE_FOUND:
-        request->job = route_names_pair(request->route) ? 0 : strtoull(request->id, NULL, 10);
+        request->job = strtoull(request->id, NULL, 10);
         return true;
     case ROUTE_WRONG_METHOD:
         web_problem(request, response, PROBLEM_WRONG_METHOD, NULL,
@@ -397,6 +397,36 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 
 /* ---- body ---- */
 
+/* Finds the pair or team that the route names. */
+static bool find_subject(struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    if (route_names(request->route, "{id}")) {
+        request->pair = view_find_pair(view, request->id, strlen(request->id));
+    }
+    if (request->pair == view->pair_count) {
+        return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
+                           "the lab has no pair of this id; /api/v1/pairs lists them");
+    }
+    request->params = &view->params[request->pair];
+    request->shown = view->pairs[request->pair];
+    request->following = view_following(view, request->pair);
+    if (!route_names(request->route, "{team}")) {
+        return true;
+    }
+    while (request->team < view->team_count &&
+           strcmp(view->teams[request->team].name, request->id) != 0) {
+        request->team++;
+    }
+    if (request->team == view->team_count) {
+        return web_problem(request, response, PROBLEM_NO_SUCH_TEAM, NULL,
+                           "the lab has no team of this id; /api/v1/teams lists them");
+    }
+    request->team_params = &view->teams[request->team];
+    request->team_live = view->live_teams[request->team];
+    return true;
+}
+
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
@@ -405,16 +435,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
         source->catch_up(source->context, stored);
     }
     request->view = source->acquire(source->snapshots);
-    if (route_names_pair(request->route)) {
-        request->pair = view_find_pair(request->view, request->id, strlen(request->id));
-    }
-    if (request->pair == request->view->pair_count) {
-        web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
-                    "the lab has no pair of this id; /api/v1/pairs lists them");
-    } else {
-        request->params = &request->view->params[request->pair];
-        request->shown = request->view->pairs[request->pair];
-        request->following = view_following(request->view, request->pair);
+    if (find_subject(request, response)) {
         request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
