@@ -133,127 +133,23 @@ const char *rtde_safety_stop(int32_t safety_mode)
                                                  : "unknown safety mode";
 }
 
-#define OUT(type, name)                                                                        \
-    {                                                                                          \
-#name, type, offsetof(struct rtde_outputs, name), 0, 0                                 \
-    }
-#define IN(type, name)                                                                         \
-    {                                                                                          \
-#name, type, offsetof(struct rtde_inputs, name), 0, 0                                  \
-    }
-
-/* Registers with names of their own, and words of bits, which outputs show as clients wrote
- * them. */
-#define OUT_REGISTERS(type, name, member, count, first)                                        \
-    {                                                                                          \
-        name, type, offsetof(struct rtde_outputs, in.member), count, first                     \
-    }
-#define IN_REGISTERS(type, name, member, count, first)                                         \
-    {                                                                                          \
-        name, type, offsetof(struct rtde_inputs, member), count, first                         \
-    }
-
-/* Names, types and order of UR's guide. */
-/* clang-format off */
 static const struct rtde_field output_fields[] = {
-    OUT(RTDE_DOUBLE, timestamp),
-    OUT(RTDE_VECTOR6D, target_q),
-    OUT(RTDE_VECTOR6D, target_qd),
-    OUT(RTDE_VECTOR6D, target_qdd),
-    OUT(RTDE_VECTOR6D, target_current),
-    OUT(RTDE_VECTOR6D, target_moment),
-    OUT(RTDE_VECTOR6D, actual_q),
-    OUT(RTDE_VECTOR6D, actual_qd),
-    OUT(RTDE_VECTOR6D, actual_current),
-    OUT(RTDE_VECTOR6D, actual_current_window),
-    OUT(RTDE_VECTOR6D, joint_control_output),
-    OUT(RTDE_VECTOR6D, actual_TCP_pose),
-    OUT(RTDE_VECTOR6D, actual_TCP_speed),
-    OUT(RTDE_VECTOR6D, actual_TCP_force),
-    OUT(RTDE_VECTOR6D, target_TCP_pose),
-    OUT(RTDE_VECTOR6D, target_TCP_speed),
-    OUT(RTDE_UINT64, actual_digital_input_bits),
-    OUT(RTDE_VECTOR6D, joint_temperatures),
-    OUT(RTDE_DOUBLE, actual_execution_time),
-    OUT(RTDE_INT32, robot_mode),
-    OUT(RTDE_VECTOR6INT32, joint_mode),
-    OUT(RTDE_INT32, safety_mode),
-    OUT(RTDE_INT32, safety_status),
-    OUT(RTDE_VECTOR3D, actual_tool_accelerometer),
-    OUT(RTDE_DOUBLE, speed_scaling),
-    OUT(RTDE_DOUBLE, target_speed_fraction),
-    OUT(RTDE_DOUBLE, actual_momentum),
-    OUT(RTDE_DOUBLE, actual_main_voltage),
-    OUT(RTDE_DOUBLE, actual_robot_voltage),
-    OUT(RTDE_DOUBLE, actual_robot_current),
-    OUT(RTDE_VECTOR6D, actual_joint_voltage),
-    OUT(RTDE_UINT64, actual_digital_output_bits),
-    OUT(RTDE_UINT32, runtime_state),
-    OUT(RTDE_VECTOR3D, elbow_position),
-    OUT(RTDE_VECTOR3D, elbow_velocity),
-    OUT(RTDE_UINT32, robot_status_bits),
-    OUT(RTDE_UINT32, safety_status_bits),
-    OUT(RTDE_UINT32, analog_io_types),
-    OUT(RTDE_DOUBLE, standard_analog_input0),
-    OUT(RTDE_DOUBLE, standard_analog_input1),
-    OUT(RTDE_DOUBLE, standard_analog_output0),
-    OUT(RTDE_DOUBLE, standard_analog_output1),
-    OUT(RTDE_DOUBLE, io_current),
-    OUT(RTDE_UINT32, euromap67_input_bits),
-    OUT(RTDE_UINT32, euromap67_output_bits),
-    OUT(RTDE_DOUBLE, euromap67_24V_voltage),
-    OUT(RTDE_DOUBLE, euromap67_24V_current),
-    OUT(RTDE_UINT32, tool_mode),
-    OUT(RTDE_UINT32, tool_analog_input_types),
-    OUT(RTDE_DOUBLE, tool_analog_input0),
-    OUT(RTDE_DOUBLE, tool_analog_input1),
-    OUT(RTDE_INT32, tool_output_voltage),
-    OUT(RTDE_DOUBLE, tool_output_current),
-    OUT(RTDE_DOUBLE, tool_temperature),
-    OUT(RTDE_DOUBLE, tcp_force_scalar),
-    OUT_REGISTERS(RTDE_UINT32, "output_bit_registers0_to_31", input_bit_registers0_to_31, 0, 0),
-    OUT_REGISTERS(RTDE_UINT32, "output_bit_registers32_to_63", input_bit_registers32_to_63, 0, 0),
-    OUT_REGISTERS(RTDE_BOOL, "output_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
-    OUT_REGISTERS(RTDE_INT32, "output_int_register_", input_int_register, RTDE_REGISTERS, 0),
-    OUT_REGISTERS(RTDE_DOUBLE, "output_double_register_", input_double_register, RTDE_REGISTERS, 0),
-    OUT_REGISTERS(RTDE_UINT32, "input_bit_registers0_to_31", input_bit_registers0_to_31, 0, 0),
-    OUT_REGISTERS(RTDE_UINT32, "input_bit_registers32_to_63", input_bit_registers32_to_63, 0, 0),
-    OUT_REGISTERS(RTDE_BOOL, "input_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
-    OUT_REGISTERS(RTDE_INT32, "input_int_register_", input_int_register, RTDE_REGISTERS, 0),
-    OUT_REGISTERS(RTDE_DOUBLE, "input_double_register_", input_double_register, RTDE_REGISTERS, 0),
-    OUT(RTDE_UINT8, tool_output_mode),
-    OUT(RTDE_UINT8, tool_digital_output0_mode),
-    OUT(RTDE_UINT8, tool_digital_output1_mode),
-    OUT(RTDE_DOUBLE, payload),
-    OUT(RTDE_VECTOR3D, payload_cog),
-    OUT(RTDE_VECTOR6D, payload_inertia),
-    OUT(RTDE_UINT32, script_control_line),
-    OUT(RTDE_VECTOR6D, ft_raw_wrench),
-    OUT(RTDE_DOUBLE, joint_position_deviation_ratio),
-    OUT(RTDE_VECTOR6D, tcp_offset),
+#define VALUE(type, name) {#name, RTDE_##type, offsetof(struct rtde_outputs, name), 0, 0},
+#define REGISTERS(type, name, member, count, first)                                            \
+    {name, RTDE_##type, offsetof(struct rtde_outputs, in.member), count, first},
+#include "service/wire/rtde_outputs.def"
+#undef VALUE
+#undef REGISTERS
 };
 
 static const struct rtde_field input_fields[] = {
-    IN(RTDE_UINT32, speed_slider_mask),
-    IN(RTDE_DOUBLE, speed_slider_fraction),
-    IN(RTDE_UINT8, standard_digital_output_mask),
-    IN(RTDE_UINT8, standard_digital_output),
-    IN(RTDE_UINT8, configurable_digital_output_mask),
-    IN(RTDE_UINT8, configurable_digital_output),
-    IN(RTDE_UINT8, tool_digital_output_mask),
-    IN(RTDE_UINT8, tool_digital_output),
-    IN(RTDE_UINT8, standard_analog_output_mask),
-    IN(RTDE_UINT8, standard_analog_output_type),
-    IN(RTDE_DOUBLE, standard_analog_output_0),
-    IN(RTDE_DOUBLE, standard_analog_output_1),
-    IN(RTDE_UINT32, input_bit_registers0_to_31),
-    IN(RTDE_UINT32, input_bit_registers32_to_63),
-    IN_REGISTERS(RTDE_BOOL, "input_bit_register_", input_bit_register, RTDE_BIT_REGISTERS, RTDE_BIT_REGISTER_FIRST),
-    IN_REGISTERS(RTDE_INT32, "input_int_register_", input_int_register, RTDE_REGISTERS, 0),
-    IN_REGISTERS(RTDE_DOUBLE, "input_double_register_", input_double_register, RTDE_REGISTERS, 0),
-    IN(RTDE_VECTOR6D, external_force_torque),
+#define VALUE(type, name) {#name, RTDE_##type, offsetof(struct rtde_inputs, name), 0, 0},
+#define REGISTERS(type, name, member, count, first)                                            \
+    {name, RTDE_##type, offsetof(struct rtde_inputs, member), count, first},
+#include "service/wire/rtde_inputs.def"
+#undef VALUE
+#undef REGISTERS
 };
-/* clang-format on */
 
 const struct rtde_table rtde_output_table = {output_fields, COUNT(output_fields)};
 const struct rtde_table rtde_input_table = {input_fields, COUNT(input_fields)};

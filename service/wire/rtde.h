@@ -72,60 +72,34 @@ enum rtde_type {
 /* "DOUBLE" … */
 extern const char *const rtde_type_names[RTDE_TYPE_COUNT];
 
-/* Inputs that a client may send to a controller, under UR's names. */
+/* A member for a value of each type. */
+#define RTDE_MEMBER_DOUBLE(name)       double name;
+#define RTDE_MEMBER_UINT64(name)       uint64_t name;
+#define RTDE_MEMBER_UINT32(name)       uint32_t name;
+#define RTDE_MEMBER_INT32(name)        int32_t name;
+#define RTDE_MEMBER_VECTOR3D(name)     double name[3];
+#define RTDE_MEMBER_VECTOR6D(name)     double name[6];
+#define RTDE_MEMBER_VECTOR6INT32(name) int32_t name[6];
+#define RTDE_MEMBER_UINT8(name)        uint8_t name;
+#define RTDE_MEMBER_BOOL(name)         uint8_t name;
+
+#define VALUE(type, name) RTDE_MEMBER_##type(name)
+
+/* What a client may send to a controller. */
 struct rtde_inputs {
-    uint32_t speed_slider_mask;   /* 1: the fraction is used */
-    double speed_slider_fraction; /* 0 .. 1 */
-    uint8_t standard_digital_output_mask, standard_digital_output;
-    uint8_t configurable_digital_output_mask, configurable_digital_output;
-    uint8_t tool_digital_output_mask, tool_digital_output;
-    uint8_t standard_analog_output_mask, standard_analog_output_type;
-    double standard_analog_output_0, standard_analog_output_1;
-    uint32_t input_bit_registers0_to_31, input_bit_registers32_to_63;
-    uint8_t input_bit_register[RTDE_BIT_REGISTERS];
-    int32_t input_int_register[RTDE_REGISTERS];
-    double input_double_register[RTDE_REGISTERS];
-    double external_force_torque[6];
+#define REGISTERS(type, name, member, count, first) RTDE_MEMBER_##type(member[count])
+#include "service/wire/rtde_inputs.def"
+#undef REGISTERS
 };
 
-/* Outputs of a controller under UR's names, in SI and radians. Poses: x, y, z and rotation
- * vector, in the base's frame. */
+/* What a controller sends. */
 struct rtde_outputs {
-    double timestamp; /* s since the controller was started */
-    double target_q[6], target_qd[6], target_qdd[6], target_current[6], target_moment[6];
-    double actual_q[6], actual_qd[6], actual_current[6], joint_control_output[6];
-    double actual_TCP_pose[6], actual_TCP_speed[6], actual_TCP_force[6];
-    double target_TCP_pose[6], target_TCP_speed[6];
-    uint64_t actual_digital_input_bits;
-    double joint_temperatures[6];
-    double actual_execution_time;
-    int32_t robot_mode, joint_mode[6], safety_mode, safety_status;
-    double actual_tool_accelerometer[3];
-    double speed_scaling, target_speed_fraction;
-    double actual_momentum, actual_main_voltage, actual_robot_voltage, actual_robot_current;
-    double actual_joint_voltage[6];
-    uint64_t actual_digital_output_bits;
-    uint32_t runtime_state;
-    double joint_position_deviation_ratio, tcp_offset[6];
-    uint32_t robot_status_bits, safety_status_bits;
-    double actual_current_window[6], elbow_position[3], elbow_velocity[3];
-    uint32_t analog_io_types;
-    double standard_analog_input0, standard_analog_input1;
-    double standard_analog_output0, standard_analog_output1, io_current;
-    uint32_t euromap67_input_bits, euromap67_output_bits;
-    double euromap67_24V_voltage, euromap67_24V_current;
-    uint32_t tool_mode, tool_analog_input_types;
-    double tool_analog_input0, tool_analog_input1;
-    int32_t tool_output_voltage;
-    double tool_output_current, tool_temperature, tcp_force_scalar;
-    uint8_t tool_output_mode, tool_digital_output0_mode, tool_digital_output1_mode;
-    double payload, payload_cog[3], payload_inertia[6];
-    uint32_t script_control_line;
-    double ft_raw_wrench[6];
-    /* Registers as clients wrote them: a virtual arm has no program that would write its own.
-     */
-    struct rtde_inputs in;
+#define REGISTERS(...)
+#include "service/wire/rtde_outputs.def"
+#undef REGISTERS
+    struct rtde_inputs in; /* as clients wrote them */
 };
+#undef VALUE
 
 /* Values of robot_mode, safety_mode, runtime_state and joint_mode, as UR numbers them. */
 enum {
