@@ -104,8 +104,4 @@ struct ros_path {
 bool ros_path_find(const struct ros_definition *definition, const char *text,
                    struct ros_path *path);
 
-/* Writes the path of a value's first number or of its text. */
-void ros_value_path(const struct ros_definition *definition, const struct ros_value *value,
-                    char text[ROS_PATH_MAX]);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "logger/message/ros_message.h"
+#include "tests/support/ros_value_path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

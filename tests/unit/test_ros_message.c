@@ -7,6 +7,7 @@
 #include "logger/message/ros_message.h"
 #include "service/bag/bag_topics.h"
 #include "tests/support/check.h"
+#include "tests/support/ros_value_path.h"
 
 static const char bags[] = TANDEM_SOURCE_DIR "/tests/golden/bags";
 

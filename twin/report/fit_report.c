@@ -173,13 +173,6 @@ void profile_report_members(struct json_writer *w, const struct profile_fit *fit
                JSON_NULL("with_accelerations")); /* the law has them already */
 }
 
-void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
-{
-    json_write_object(w, key);
-    travel_report_members(w, fit);
-    json_write_close(w);
-}
-
 /* ---- fits over time
  * ----------------------------------------------------------------------- */
 

@@ -58,11 +58,8 @@ enum { TRAVEL_REPORT_MAX = 32 * 1024 };
 /* Writes only the members, into an open object. */
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
 
-/* Writes one object; key as in json_write.h. */
 /* For commanded moves. */
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit);
-
-void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
 
 /* ---- fits over time, in a short form ----
  *
