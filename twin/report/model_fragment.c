@@ -15,6 +15,7 @@ static const double STIFFNESS = 100.0;
 /* The fragment while it is written. */
 struct target {
     const struct model_fragment *fragment;
+    enum fragment_format format;
     const char *joint;
     double inertia, torque; /* as given, or usual */
     json_write_flush *output;
@@ -64,10 +65,13 @@ static const char *print_interval(const struct target *t, const char *name,
     return text;
 }
 
-static void comment_interval(const struct target *t, const char *name)
+/* names: ends with NULL. */
+static void comment_intervals(const struct target *t, const char *const *names)
 {
     char text[INTERVAL_MAX];
-    write_comment(t, "%s %s", name, print_interval(t, name, text));
+    for (; *names; names++) {
+        write_comment(t, "%s %s", *names, print_interval(t, *names, text));
+    }
 }
 
 /* Comments numbers of the fit that the format cannot express. */
@@ -108,46 +112,46 @@ static void write_head(const struct target *t)
     }
 }
 
+/* Writes the element of a joint; only MJCF has the inertia there. */
+static void write_joint(const struct target *t, double inertia, double damping, double friction)
+{
+    if (t->format == FRAGMENT_URDF) {
+        write_line(t, "<dynamics damping=\"%.6g\" friction=\"%.6g\"/>", damping, friction);
+    } else if (t->format == FRAGMENT_SDF) {
+        write_line(t, "<dynamics><damping>%.6g</damping><friction>%.6g</friction></dynamics>",
+                   damping, friction);
+    } else {
+        write_line(t,
+                   "<joint name=\"%s\" type=\"hinge\" axis=\"0 0 1\" armature=\"%.6g\" "
+                   "damping=\"%.6g\" frictionloss=\"%.6g\"/>",
+                   t->joint, inertia, damping, friction);
+    }
+}
+
 /* ---- joints ---- */
 
 static const char *const joint_terms[] = {"inertia", "viscous", "coulomb", "offset", NULL};
 
-static void write_mjcf_joint(const struct target *t)
+static void write_joint_model(const struct target *t)
 {
+    const double inertia = find_value(t, "inertia") * t->torque;
     const double offset = find_value(t, "offset");
-    if (!(t->fragment->options.torque_per_unit > 0.0)) {
-        write_comment(t, "efforts are taken as N m; --torque-per-unit K multiplies");
+    if (t->format == FRAGMENT_MJCF) {
+        if (!(t->fragment->options.torque_per_unit > 0.0)) {
+            write_comment(t, "efforts are taken as N m; --torque-per-unit K multiplies");
+        }
+        comment_intervals(t, (const char *const[]){"inertia", "viscous", "coulomb", NULL});
+        write_comment(t, "constant effort %.6g N m has no word here",
+                      isfinite(offset) ? offset * t->torque : 0.0);
+    } else if (t->format == FRAGMENT_URDF) {
+        comment_intervals(t, (const char *const[]){"viscous", "coulomb", NULL});
+        write_comment(
+            t, "inertia %.6g: add it to the link, or as mechanicalReduction^2 motor inertia",
+            inertia);
     }
-    comment_interval(t, "inertia");
-    comment_interval(t, "viscous");
-    comment_interval(t, "coulomb");
-    write_comment(t, "constant effort %.6g N m has no word here",
-                  isfinite(offset) ? offset * t->torque : 0.0);
     comment_others(t, joint_terms);
-    write_line(t,
-               "<joint name=\"%s\" type=\"hinge\" axis=\"0 0 1\" armature=\"%.6g\" "
-               "damping=\"%.6g\" frictionloss=\"%.6g\"/>",
-               t->joint, find_value(t, "inertia") * t->torque,
-               find_value(t, "viscous") * t->torque, find_value(t, "coulomb") * t->torque);
-}
-
-static void write_urdf_joint(const struct target *t)
-{
-    comment_interval(t, "viscous");
-    comment_interval(t, "coulomb");
-    write_comment(t,
-                  "inertia %.6g: add it to the link, or as mechanicalReduction^2 motor inertia",
-                  find_value(t, "inertia") * t->torque);
-    comment_others(t, joint_terms);
-    write_line(t, "<dynamics damping=\"%.6g\" friction=\"%.6g\"/>",
-               find_value(t, "viscous") * t->torque, find_value(t, "coulomb") * t->torque);
-}
-
-static void write_sdf_joint(const struct target *t)
-{
-    comment_others(t, joint_terms);
-    write_line(t, "<dynamics><damping>%.6g</damping><friction>%.6g</friction></dynamics>",
-               find_value(t, "viscous") * t->torque, find_value(t, "coulomb") * t->torque);
+    write_joint(t, inertia, find_value(t, "viscous") * t->torque,
+                find_value(t, "coulomb") * t->torque);
 }
 
 static void write_urdf_arm(const struct target *t)
@@ -161,8 +165,8 @@ static void write_urdf_arm(const struct target *t)
         write_comment(t, "joint %d, in A times --torque-per-unit: viscous %s, coulomb %s", j,
                       print_interval(t, viscous, text[0]), print_interval(t, coulomb, text[1]));
         if (isfinite(find_value(t, viscous)) && isfinite(find_value(t, coulomb))) {
-            write_line(t, "<dynamics damping=\"%.6g\" friction=\"%.6g\"/>",
-                       find_value(t, viscous) * t->torque, find_value(t, coulomb) * t->torque);
+            write_joint(t, (double)NAN, find_value(t, viscous) * t->torque,
+                        find_value(t, coulomb) * t->torque);
         } else {
             write_comment(t, "no element: the recording does not determine both");
         }
@@ -176,8 +180,7 @@ static void write_mjcf_first_order(const struct target *t)
     const double gain = find_value(t, "gain");
     const double lag_s = find_value(t, "time_constant_s");
     const double kv = STIFFNESS * t->inertia / lag_s;
-    comment_interval(t, "gain");
-    comment_interval(t, "time_constant_s");
+    comment_intervals(t, (const char *const[]){"gain", "time_constant_s", NULL});
     write_comment(t, "kv = 100 inertia / lag: so stiff that the filter alone makes the lag");
     write_line(t,
                "<general name=\"%s_speed\" joint=\"%s\" dyntype=\"filter\" dynprm=\"%.6g\" "
@@ -186,6 +189,8 @@ static void write_mjcf_first_order(const struct target *t)
 }
 
 /* ---- position servos ---- */
+
+#define SERVO_NEEDS "natural_frequency_radps", "damping_ratio", "dead_band_rad"
 
 static const char *const servo_terms[] = {"natural_frequency_radps",
                                           "damping_ratio",
@@ -218,9 +223,7 @@ static struct servo_loop write_servo_comments(const struct target *t, bool limit
     memcpy(expressed, servo_terms, sizeof expressed);
     write_comment(t, "only ratios are found: %.6g kg m^2 about the axis is assumed (inertia)",
                   t->inertia);
-    comment_interval(t, "natural_frequency_radps");
-    comment_interval(t, "damping_ratio");
-    comment_interval(t, "dead_band_rad");
+    comment_intervals(t, (const char *const[]){SERVO_NEEDS, NULL});
     if (limited) {
         write_comment(t, "speed limit %.6g rad/s, %s: as a torque limit", speed,
                       print_interval(t, "speed_limit_radps", text));
@@ -231,55 +234,43 @@ static struct servo_loop write_servo_comments(const struct target *t, bool limit
                                limited ? damping * speed : (double)NAN};
 }
 
-/* A position actuator of MuJoCo 2 has no damping; the joint has that of the loop. */
-static void write_mjcf_servo(const struct target *t)
+/* A position actuator of MuJoCo 2 has no damping; the joint has that of the loop. URDF has the
+ * joint only. */
+static void write_servo(const struct target *t)
 {
-    const struct servo_loop loop = write_servo_comments(t, true);
+    const struct servo_loop loop = write_servo_comments(t, t->format == FRAGMENT_MJCF);
     char range[INTERVAL_MAX + 32] = "";
     if (isfinite(loop.most)) {
         (void)snprintf(range, sizeof range, " forcelimited=\"true\" forcerange=\"%.6g %.6g\"",
                        -loop.most, loop.most);
     }
-    write_line(t,
-               "<joint name=\"%s\" type=\"hinge\" axis=\"0 0 1\" armature=\"%.6g\" "
-               "damping=\"%.6g\" frictionloss=\"%.6g\"/>",
-               t->joint, t->inertia, loop.damping, loop.friction);
-    write_line(t, "<position name=\"%s_servo\" joint=\"%s\" kp=\"%.6g\"%s/>", t->joint,
-               t->joint, loop.stiffness, range);
-}
-
-/* URDF has the joint only. */
-static void write_urdf_servo(const struct target *t)
-{
-    const struct servo_loop loop = write_servo_comments(t, false);
-    write_comment(t, "position controller: p %.6g N m/rad, d 0", loop.stiffness);
-    write_line(t, "<dynamics damping=\"%.6g\" friction=\"%.6g\"/>", loop.damping,
-               loop.friction);
-}
-
-static void write_sdf_servo(const struct target *t)
-{
-    const struct servo_loop loop = write_servo_comments(t, false);
-    write_line(t, "<dynamics><damping>%.6g</damping><friction>%.6g</friction></dynamics>",
-               loop.damping, loop.friction);
-    write_line(t, "<plugin filename=\"gz-sim-joint-position-controller-system\" "
-                  "name=\"gz::sim::systems::JointPositionController\">");
-    write_line(t,
-               "  <joint_name>%s</joint_name><p_gain>%.6g</p_gain><i_gain>0</i_gain>"
-               "<d_gain>0</d_gain>",
-               t->joint, loop.stiffness);
-    write_line(t, "</plugin>");
+    if (t->format == FRAGMENT_URDF) {
+        write_comment(t, "position controller: p %.6g N m/rad, d 0", loop.stiffness);
+    }
+    write_joint(t, t->inertia, loop.damping, loop.friction);
+    if (t->format == FRAGMENT_MJCF) {
+        write_line(t, "<position name=\"%s_servo\" joint=\"%s\" kp=\"%.6g\"%s/>", t->joint,
+                   t->joint, loop.stiffness, range);
+    } else if (t->format == FRAGMENT_SDF) {
+        write_line(t, "<plugin filename=\"gz-sim-joint-position-controller-system\" "
+                      "name=\"gz::sim::systems::JointPositionController\">");
+        write_line(t,
+                   "  <joint_name>%s</joint_name><p_gain>%.6g</p_gain><i_gain>0</i_gain>"
+                   "<d_gain>0</d_gain>",
+                   t->joint, loop.stiffness);
+        write_line(t, "</plugin>");
+    }
 }
 
 /* ---- wheels, hulls ---- */
+
+#define WHEELS "radius_right_m", "radius_left_m", "track_m"
 
 static void write_sdf_odometry(const struct target *t)
 {
     const double right = find_value(t, "radius_right_m");
     const double left = find_value(t, "radius_left_m");
-    comment_interval(t, "radius_right_m");
-    comment_interval(t, "radius_left_m");
-    comment_interval(t, "track_m");
+    comment_intervals(t, (const char *const[]){WHEELS, NULL});
     write_comment(t, "wheels differ by %.6g %%: this plugin has one radius",
                   100.0 * (right / left - 1.0));
     write_line(t, "<plugin filename=\"gz-sim-diff-drive-system\" "
@@ -308,7 +299,7 @@ static void write_sdf_hull(const struct target *t)
     const struct fitted_numbers *numbers = t->fragment->numbers;
     for (size_t i = 0; i < numbers->count; i++) {
         if (!numbers->number[i].derived) {
-            comment_interval(t, numbers->number[i].name);
+            comment_intervals(t, (const char *const[]){numbers->number[i].name, NULL});
         }
     }
     write_comment(t,
@@ -370,8 +361,6 @@ static void write_json(const struct target *t)
 
 /* ---- the table ---- */
 
-#define SERVO_NEEDS "natural_frequency_radps", "damping_ratio", "dead_band_rad"
-
 static const struct {
     enum fragment_format format;
     const char *model;
@@ -379,20 +368,16 @@ static const struct {
     const char *needs[4];
     void (*write)(const struct target *t);
 } rows[] = {
-    {FRAGMENT_MJCF, "joint", true, {"inertia", "viscous", "coulomb"}, write_mjcf_joint},
+    {FRAGMENT_MJCF, "joint", true, {"inertia", "viscous", "coulomb"}, write_joint_model},
     {FRAGMENT_MJCF, "first_order", false, {"gain", "time_constant_s"}, write_mjcf_first_order},
-    {FRAGMENT_MJCF, "position_servo", false, {SERVO_NEEDS}, write_mjcf_servo},
-    {FRAGMENT_URDF, "joint", true, {"viscous", "coulomb"}, write_urdf_joint},
-    {FRAGMENT_URDF, "position_servo", false, {SERVO_NEEDS}, write_urdf_servo},
+    {FRAGMENT_MJCF, "position_servo", false, {SERVO_NEEDS}, write_servo},
+    {FRAGMENT_URDF, "joint", true, {"viscous", "coulomb"}, write_joint_model},
+    {FRAGMENT_URDF, "position_servo", false, {SERVO_NEEDS}, write_servo},
     {FRAGMENT_URDF, "arm_friction", false, {NULL}, write_urdf_arm},
-    {FRAGMENT_SDF,
-     "odometry",
-     false,
-     {"radius_right_m", "radius_left_m", "track_m"},
-     write_sdf_odometry},
+    {FRAGMENT_SDF, "odometry", false, {WHEELS}, write_sdf_odometry},
     {FRAGMENT_SDF, "usv3", false, {NULL}, write_sdf_hull},
-    {FRAGMENT_SDF, "joint", true, {"viscous", "coulomb"}, write_sdf_joint},
-    {FRAGMENT_SDF, "position_servo", false, {SERVO_NEEDS}, write_sdf_servo},
+    {FRAGMENT_SDF, "joint", true, {"viscous", "coulomb"}, write_joint_model},
+    {FRAGMENT_SDF, "position_servo", false, {SERVO_NEEDS}, write_servo},
 };
 
 static size_t find_row(enum fragment_format format, const char *model)
@@ -435,6 +420,7 @@ void model_fragment_write(const struct model_fragment *fragment, enum fragment_f
 {
     const struct fragment_options *o = &fragment->options;
     const struct target t = {.fragment = fragment,
+                             .format = format,
                              .joint = o->joint ? o->joint : "joint1",
                              .inertia = o->inertia_kgm2 > 0.0 ? o->inertia_kgm2 : 0.01,
                              .torque = o->torque_per_unit > 0.0 ? o->torque_per_unit : 1.0,
