@@ -85,14 +85,14 @@ extern const char *const rtde_type_names[RTDE_TYPE_COUNT];
 
 #define VALUE(type, name) RTDE_MEMBER_##type(name)
 
-/* What a client may send to a controller. */
+/* Inputs: a client may send them to a controller. */
 struct rtde_inputs {
 #define REGISTERS(type, name, member, count, first) RTDE_MEMBER_##type(member[count])
 #include "service/wire/rtde_inputs.def"
 #undef REGISTERS
 };
 
-/* What a controller sends. */
+/* Outputs: a controller sends them. */
 struct rtde_outputs {
 #define REGISTERS(...)
 #include "service/wire/rtde_outputs.def"
