@@ -13,6 +13,7 @@
 #include "service/replay/replay_read.h"
 #include "service/tool/json_file.h"
 #include "service/tool/temporary_file.h"
+#include "twin/page/report_scan.h"
 
 ENUM_NAMES(compared_time, TIME_COUNT, COMPARED_TIMES(NAMES_TEXT));
 
@@ -259,76 +260,94 @@ static bool append_item(void **items, size_t *count, size_t *room, const void *i
     return true;
 }
 
-static int64_t read_time(const json_t *object)
+static int64_t time_of(const struct report_value *t)
 {
-    return llround(json_file_real(object, "t") * 1e6);
+    return llround(t->number * 1e6);
 }
 
-static bool has_side(const json_t *object, const char *side)
+static double size_of(const struct report_value *size)
 {
-    const char *late = json_file_text(object, "timeout_side");
-    return strcmp(late, side) == 0 || strcmp(late, "both") == 0;
+    return isfinite(size->number) ? size->number : 0.0;
 }
 
-static double read_size(const json_t *object, const char *key)
+static void copy_text(char *to, size_t room, const struct report_value *from)
 {
-    const double size = json_file_real(object, key);
-    return isfinite(size) ? size : 0.0;
+    (void)snprintf(to, room, "%.*s", (int)room - 1, from->text);
 }
 
-static void copy_text(char *to, size_t room, const json_t *object, const char *key)
+static bool has_side(const struct report_value *late, enum side side)
 {
-    (void)snprintf(to, room, "%s", json_file_text(object, key));
+    return strcmp(late->text, side_name(side)) == 0 || strcmp(late->text, "both") == 0;
 }
 
-static void read_version(const json_t *object, const char *key, char version[EVENT_VERSION_MAX])
+static bool read_command(const char *json, size_t bytes, struct recorded_pair *pair)
 {
-    if (json_file_text(object, key)[0]) {
-        copy_text(version, EVENT_VERSION_MAX, object, key);
+    enum { T, N, ID, OP, TURN, DRIVE, VERDICT, AGREES, LATE, LAG, LAPS, VERSIONS = LAPS + 2 };
+    static const char *const names[] = {"t",
+                                        "n",
+                                        "id",
+                                        "op",
+                                        "rotation_rad",
+                                        "displacement_m",
+                                        "verdict",
+                                        "consistent",
+                                        "timeout_side",
+                                        "lag_s",
+                                        "real_lap_s",
+                                        "virtual_lap_s",
+                                        "real_version",
+                                        "virtual_version"};
+    struct report_value v[COUNT(names)];
+    if (!report_read(json, bytes, names, COUNT(names), v) || !isfinite(v[T].number)) {
+        return false;
     }
-}
-
-static bool read_command(const json_t *object, struct recorded_pair *pair)
-{
-    const json_t *consistent = json_object_get(object, "consistent");
     struct recorded_command c = {
-        .t_us = read_time(object),
-        .n = (uint64_t)json_integer_value(json_object_get(object, "n")),
-        .rotation_rad = read_size(object, "rotation_rad"),
-        .displacement_m = read_size(object, "displacement_m"),
-        .verdict = (enum verdict)names_value(&verdict_names, json_file_text(object, "verdict")),
-        .consistency = json_is_true(consistent)    ? CONSISTENT
-                       : json_is_false(consistent) ? INCONSISTENT
-                                                   : CONSISTENCY_UNKNOWN,
-        .timed_out = {[SIDE_REAL] = has_side(object, "real"),
-                      [SIDE_VIRTUAL] = has_side(object, "virtual")}};
-    for (enum compared_time t = TIME_LAG; t < TIME_COUNT; t++) {
-        c.time_s[t] = json_file_real(object, compared_time_name(t));
+        .t_us = time_of(&v[T]),
+        .n = (uint64_t)size_of(&v[N]),
+        .rotation_rad = size_of(&v[TURN]),
+        .displacement_m = size_of(&v[DRIVE]),
+        .time_s = {[TIME_LAG] = v[LAG].number, [TIME_ABS_LAG] = fabs(v[LAG].number)},
+        .verdict = (enum verdict)names_value(&verdict_names, v[VERDICT].text),
+        .consistency = v[AGREES].kind == JSON_KIND_TRUE    ? CONSISTENT
+                       : v[AGREES].kind == JSON_KIND_FALSE ? INCONSISTENT
+                                                           : CONSISTENCY_UNKNOWN};
+    copy_text(c.id, sizeof c.id, &v[ID]);
+    copy_text(c.op, sizeof c.op, &v[OP]);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        c.time_s[TIME_REAL_LAP + s] = v[LAPS + s].number;
+        c.timed_out[s] = has_side(&v[LATE], s);
+        if (v[VERSIONS + s].text[0]) {
+            copy_text(pair->state.version[s], EVENT_VERSION_MAX, &v[VERSIONS + s]);
+        }
     }
-    c.time_s[TIME_ABS_LAG] = fabs(c.time_s[TIME_LAG]);
-    copy_text(c.id, sizeof c.id, object, "id");
-    copy_text(c.op, sizeof c.op, object, "op");
-    read_version(object, "real_version", pair->state.version[SIDE_REAL]);
-    read_version(object, "virtual_version", pair->state.version[SIDE_VIRTUAL]);
-    return c.verdict < VERDICT_COUNT && isfinite(json_file_real(object, "t")) &&
+    return c.verdict < VERDICT_COUNT &&
            append_item((void **)&pair->commands, &pair->count, &pair->room, &c, sizeof c);
 }
 
-static bool read_alarm(const json_t *object, struct recorded_pair *pair)
+static bool read_alarm(const char *json, size_t bytes, struct recorded_pair *pair)
 {
-    const size_t type = names_value(&alarm_type_names, json_file_text(object, "type"));
-    struct recorded_alarm a = {read_time(object), (enum alarm_type)type, ""};
-    copy_text(a.id, sizeof a.id, object, "id");
+    static const char *const names[] = {"t", "type", "id"};
+    struct report_value v[COUNT(names)];
+    if (!report_read(json, bytes, names, COUNT(names), v)) {
+        return false;
+    }
+    const size_t type = names_value(&alarm_type_names, v[1].text);
+    struct recorded_alarm a = {time_of(&v[0]), (enum alarm_type)type, ""};
+    copy_text(a.id, sizeof a.id, &v[2]);
     return type < ALARM_TYPE_COUNT && append_item((void **)&pair->alarms, &pair->alarm_count,
                                                   &pair->alarm_room, &a, sizeof a);
 }
 
-static bool read_change(const json_t *object, struct recorded_pair *pair)
+static bool read_change(const char *json, size_t bytes, struct recorded_pair *pair)
 {
-    const json_int_t n = json_integer_value(json_object_get(object, "n"));
-    const struct recorded_change c = {read_time(object), (uint64_t)n};
-    return n > 0 && append_item((void **)&pair->changes, &pair->change_count,
-                                &pair->change_room, &c, sizeof c);
+    static const char *const names[] = {"t", "n"};
+    struct report_value v[COUNT(names)];
+    if (!report_read(json, bytes, names, COUNT(names), v) || !(v[1].number > 0.0)) {
+        return false;
+    }
+    const struct recorded_change c = {time_of(&v[0]), (uint64_t)v[1].number};
+    return append_item((void **)&pair->changes, &pair->change_count, &pair->change_room, &c,
+                       sizeof c);
 }
 
 static void read_fit(const json_t *object, struct recorded_fit *fit)
@@ -365,24 +384,15 @@ static void read_counts(const json_t *object, struct recorded_state *state)
 /* ---- a pair -------------------------------------------------------------------------------
  */
 
-/* Parses the next value of the scan. NULL: it is none, or there is no memory. */
-static json_t *parse_value(struct json_scan *s)
+/* Reads a list, one record in memory at a time. */
+static bool read_list(struct json_scan *s, struct recorded_pair *pair,
+                      bool (*read)(const char *, size_t, struct recorded_pair *))
 {
     const char *text = NULL;
     size_t bytes = 0;
-    return json_scan_skip(s, &text, &bytes) ? json_loadb(text, bytes, JSON_DECODE_ANY, NULL)
-                                            : NULL;
-}
-
-/* Reads a list, one record in memory at a time. */
-static bool read_list(struct json_scan *s, struct recorded_pair *pair,
-                      bool (*read)(const json_t *, struct recorded_pair *))
-{
     bool good = json_scan_enter(s, JSON_KIND_ARRAY);
     while (good && json_scan_next_item(s)) {
-        json_t *object = parse_value(s);
-        good = json_is_object(object) && read(object, pair);
-        json_decref(object);
+        good = json_scan_skip(s, &text, &bytes) && read(text, bytes, pair);
     }
     return good;
 }
@@ -391,7 +401,9 @@ static bool read_list(struct json_scan *s, struct recorded_pair *pair,
 static bool read_object(struct json_scan *s, struct recorded_state *state,
                         void (*read)(const json_t *, struct recorded_state *))
 {
-    json_t *object = parse_value(s);
+    const char *text = NULL;
+    size_t bytes = 0;
+    json_t *object = json_scan_skip(s, &text, &bytes) ? json_loadb(text, bytes, 0, NULL) : NULL;
     const bool is_one = json_is_object(object);
     if (is_one) {
         read(object, state);
