@@ -41,7 +41,6 @@ static const struct option_table parameter_table = {parameter_rows, COUNT(parame
 static const struct option_items axis_items = QUANTITIES(channel_table, MODEL_AXES_MAX, add_channel);
 static const struct option_items pose_items = QUANTITIES(channel_table, MODEL_POSES_MAX, add_channel);
 static const struct option_items parameter_items = QUANTITIES(parameter_table, MODEL_PARAMETERS_MAX, add_parameter);
-const struct option_row model_number = OPTION_NUMBER(-HUGE_VAL);
 static const struct option_items hold_items = {
     .shape = OPTION_LIST, .value = &model_number, .least = 2, .most = 2, .bytes = sizeof(double),
     .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[0.5, 3]"};

@@ -42,9 +42,8 @@ struct model_loader {
     struct model_kinds *kinds;
 };
 
+/* config/model/model_equations.c: all but any number need all names in the pool. */
 extern const struct option_row model_number; /* any number */
-
-/* config/model/model_equations.c: they need all names in the pool. */
 extern const struct option_items model_equation_items, model_rate_items, model_derived_items,
     model_planar_items, model_variant_items;
 void model_read_kinds(struct model_loader *l);

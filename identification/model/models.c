@@ -4,13 +4,6 @@
 
 #include "base/numbers/hash.h"
 
-void model_move_joints(const struct model *model, const double *pose, const double *nu,
-                       double *pose_dot)
-{
-    (void)pose;
-    memcpy(pose_dot, nu, model->axis_count * sizeof *nu);
-}
-
 /* ---- models that are not of motion ---- */
 
 static const char travel_time_help[] =
