@@ -23,14 +23,6 @@ struct reading {
 
 /* ---- entries ---- */
 
-/* Returns whether a reply gives a valid duration. */
-static bool is_clean(const struct entry *e, enum side s)
-{
-    return e->answered[s] && e->status[s] == REPLY_DONE && !e->uncalibrated[s] &&
-           e->lap_us[s] != LAB_TIME_NONE && e->interrupted_us <= 0 &&
-           e->ambiguous == ENTRY_SURE;
-}
-
 /* Does the entry belong to this kind of activity? The team's own commands name it; others match
  * by op. */
 static bool is_for(const struct reading *r, const struct entry *e, size_t kind, bool moved)
@@ -52,7 +44,7 @@ static void add_entry(struct reading *r, uint16_t robot, const struct entry *e)
     const enum side s = r->measured->side;
     const size_t kinds = r->measured->tp->kind_count;
     const bool moved = fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
-    if (!is_clean(e, s)) {
+    if (!team_live_lap_counts(e, s)) {
         return;
     }
     for (size_t k = 0; k < kinds; k++) {

@@ -285,6 +285,8 @@ const struct team_live_robot *team_live_robot(const struct team_live *live,
                                               const struct team_params *p, uint16_t robot);
 /* Finds job number n; NULL: no longer retained. */
 const struct team_live_job *team_live_find_job(const struct team_live *live, uint64_t number);
+/* Has the entry a lap of this side from which durations can be learnt? */
+bool team_live_lap_counts(const struct entry *entry, enum side side);
 /* Was the makespan within P05 .. P95? 1, 0, or -1: no forecast, or not comparable. */
 int team_live_result_inside(const struct team_live_result *result);
 /* Finds the forecast of this activity; NULL: none. */

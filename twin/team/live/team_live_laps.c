@@ -59,15 +59,20 @@ void team_live_learn_effect(const struct team_live_run *run, const struct team_e
     }
 }
 
+bool team_live_lap_counts(const struct entry *entry, enum side side)
+{
+    return entry->answered[side] && entry->status[side] == REPLY_DONE &&
+           !entry->uncalibrated[side] && entry->lap_us[side] != LAB_TIME_NONE &&
+           entry->interrupted_us <= 0 && entry->ambiguous == ENTRY_SURE;
+}
+
 void team_live_learn_entry(const struct team_live_run *run, uint16_t robot,
                            const struct team_live_command *sent, const struct entry *entry)
 {
     struct team_live_robot *r = &team_live_robots(run->live)[robot];
     const enum side s = r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL;
     const bool moved = fabs(entry->rotation_rad) > 0.0 || fabs(entry->displacement_m) > 0.0;
-    if (sent->n == 0 || !moved || !entry->answered[s] || entry->status[s] != REPLY_DONE ||
-        entry->uncalibrated[s] || entry->lap_us[s] == LAB_TIME_NONE ||
-        entry->interrupted_us > 0 || entry->ambiguous != ENTRY_SURE) {
+    if (sent->n == 0 || !moved || !team_live_lap_counts(entry, s)) {
         return;
     }
     struct team_live_law *law = find_law(r, sent->task, sent->arg);
