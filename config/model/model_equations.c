@@ -6,6 +6,8 @@
 #include "base/text/names.h"
 #include "config/model/model_parts.h"
 
+const struct option_row model_number = OPTION_NUMBER(-HUGE_VAL);
+
 #define AT(m) OPTION_AT(struct model_file_texts, m), ""
 /* clang-format off */
 static const struct option_row derived_rows[] = {

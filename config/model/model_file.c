@@ -1,6 +1,5 @@
 #include "config/model/model_parts.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
