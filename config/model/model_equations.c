@@ -320,8 +320,6 @@ static void add_variants(const struct option_reading *item, void *value, void *o
     memcpy(l->kinds->widths, v->widths, sizeof v->widths);
 }
 
-const struct option_row model_number = OPTION_NUMBER(-HUGE_VAL);
-
 /* clang-format off */
 static const struct option_items width_items = {
     .shape = OPTION_LIST, .value = &model_number, .least = 2, .most = MODEL_FILE_VARIANTS_MAX, .bytes = sizeof(double),

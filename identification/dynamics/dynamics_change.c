@@ -332,9 +332,6 @@ bool dynamics_change_find(const struct model *model, const struct dynamics_refer
     open_directions(&s, model);
     accept_moved(&s, moved);
     const size_t from = s.explained;
-    out->statistic = weigh_both(&s, s.residual, s.residual);
-    out->df = s.p - s.explained;
-    out->freedom = s.freedom;
     double chance = residual_chance(&s, &best, &rival);
     for (double most = level; chance < most && s.explained < from + DYNAMICS_CHANGES_MAX;) {
         remove_direction(&s, best, rival);

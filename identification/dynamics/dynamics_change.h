@@ -37,10 +37,7 @@ struct dynamics_reference {
 };
 
 struct dynamics_change {
-    size_t count;     /* number of changes; 0: none */
-    double statistic; /* F-distributed with df and freedom, if nothing changed */
-    size_t df;
-    double freedom;
+    size_t count; /* number of changes; 0: none */
     /* The parameters that explain the change, strongest first. A payload and the effect of
      * an effort go from 1 to their factor. z: the change in standard errors, before later
      * ones are taken into account. rival: another parameter that explains nearly as much;

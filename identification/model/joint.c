@@ -9,6 +9,7 @@
  * (rad, m). Pure: no I/O, no clock, no state.
  */
 #include <math.h>
+#include <string.h>
 
 #include "identification/model/models.h"
 
@@ -167,6 +168,13 @@ static void simulate_joint(const struct model *model, const double *theta, const
     out->slope[0] = find_slope(model, theta, &shares, nu[0], tau);
     write_rows(model, &shares, nu[0], out->nu_dot[0], out->phi);
     model_load_rows(model, tau, out->phi);
+}
+
+void model_move_joints(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot)
+{
+    (void)pose;
+    memcpy(pose_dot, nu, model->axis_count * sizeof *nu);
 }
 
 /* ---- names ---- */

@@ -4,8 +4,6 @@
 #ifndef IDENTIFICATION_MODEL_MODELS_H
 #define IDENTIFICATION_MODEL_MODELS_H
 
-#include <string.h>
-
 #include "base/text/edit_distance.h"
 #include "identification/model/model.h"
 
@@ -21,13 +19,9 @@ enum { JOINT_FORMS = 8, JOINT_WIDTHS = 5 };
 extern const struct model joint_models[JOINT_FORMS][JOINT_WIDTHS];
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };
 
-/* Kinematics of models whose poses are the integrals of their velocities. */
-static inline void model_move_joints(const struct model *model, const double *pose,
-                                     const double *nu, double *pose_dot)
-{
-    (void)pose;
-    memcpy(pose_dot, nu, model->axis_count * sizeof *nu);
-}
+/* Kinematics of models whose poses are the integrals of their velocities (joint.c). */
+void model_move_joints(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot);
 
 extern const struct model_row *const model_rows[]; /* [model_row_count] */
 extern const size_t model_row_count;

@@ -159,8 +159,6 @@ static bool reports_change(struct watch *w, const struct dynamics_reference *new
     CHECK("compared", dynamics_change_find(&usv3_model, &w->reference, newer,
                                            w->settling ? w->moved : NULL, LEVEL, 0.05, change));
     if (getenv("TANDEM_SHOW")) {
-        (void)printf("  F %.2f of %zu, %.0f:", change->statistic / (double)change->df,
-                     change->df, change->freedom);
         for (size_t i = 0; i < change->count; i++) {
             (void)printf(" %zu (or %zu) by %+.2f, z %.1f", change->parameter[i],
                          change->rival[i], change->after[i] / change->before[i] - 1.0,
