@@ -9,9 +9,6 @@
 #include "identification/travel/profile_fit.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
-#include "service/selftest/selftest_arm.h"
-#include "service/selftest/selftest_servo.h"
-#include "service/selftest/selftest_wheels.h"
 
 enum {
     FINE = 20, /* simulation steps between two rows */
@@ -30,9 +27,9 @@ static const double STEP_SIZE = 0.7; /* ratio of the largest effort */
 static const double GUST_S = 1.0;    /* s, correlation time of a force */
 static const struct selftest_scenario as_model;
 
-const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
+static const double moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
 
-const double selftest_arm_truth[PROFILE_P] = {0.06, 0.91, 0.85, 0.09, 1.04, 1.2};
+static const double arm_truth[PROFILE_P] = {0.06, 0.91, 0.85, 0.09, 1.04, 1.2};
 enum { ARM_MOVES = 120 };
 static const double ARM_NOISE_S = 0.005;
 
@@ -391,7 +388,7 @@ static bool is_other(const struct recording *r, size_t i)
 static double draw_lap(const struct recording *r, const double distance[2], size_t i, double n)
 {
     const struct selftest_scenario *w = r->scenario;
-    const double *truth = selftest_moves_truth;
+    const double *truth = moves_truth;
     const bool other = is_other(r, i);
     double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
     for (size_t k = 0; k < 2; k++) {
@@ -415,9 +412,10 @@ static double draw_lap(const struct recording *r, const double distance[2], size
 }
 
 /* A third of the moves only turn, a third only drive, a third do both. */
-static void write_moves(const struct recording *r, FILE *to)
+static void write_moves(const struct selftest_scenario *w, struct random_source *draws,
+                        FILE *to)
 {
-    const struct selftest_scenario *w = r->scenario;
+    const struct recording *r = &(const struct recording){.scenario = w, .noise = draws};
     const size_t n = w->samples > 0 ? w->samples : MOVES;
     (void)fputs("rotation_rad,displacement_m,lap_s\n", to);
     for (size_t i = 0; i < n; i++) {
@@ -436,13 +434,14 @@ static void write_moves(const struct recording *r, FILE *to)
 }
 
 /* Moves of joints and of lines alternate; every third one is short. */
-static void write_arm_moves(const struct recording *r, FILE *to)
+static void write_arm_moves(const struct selftest_scenario *w, struct random_source *draws,
+                            FILE *to)
 {
-    const struct selftest_scenario *w = r->scenario;
+    const struct recording *r = &(const struct recording){.scenario = w, .noise = draws};
     (void)fputs("rotation_rad,displacement_m,v_radps,a_radps2,v_mps,a_mps2,lap_s\n", to);
     for (size_t i = 0; i < ARM_MOVES; i++) {
         const size_t line = i % 2;
-        const double *truth = selftest_arm_truth + line * PROFILE_TERMS;
+        const double *truth = arm_truth + line * PROFILE_TERMS;
         const double v = (line ? 0.25 : 1.05) * random_between(r->noise, 0.8, 1.2);
         const double a = line ? 1.2 : 1.4;
         const double full = v * v * truth[PROFILE_SPEED] * truth[PROFILE_SPEED] /
@@ -463,6 +462,33 @@ static void write_arm_moves(const struct recording *r, FILE *to)
                       line ? 0.0 : factor_of(r, 0) * size, line ? factor_of(r, 1) * size : 0.0,
                       line ? 1.05 : v, 1.4, line ? v : 0.25, 1.2, factor_of(r, 2) * lap_s);
     }
+}
+
+static double find_moves_truth(size_t i, const char **name)
+{
+    *name = i < TRAVEL_P ? travel_term_name((enum travel_term)i) : NULL;
+    return *name ? moves_truth[i] : 0.0;
+}
+
+static double find_arm_truth(size_t i, const char **name)
+{
+    *name = i < PROFILE_P ? profile_term_name((enum profile_term)i) : NULL;
+    return *name ? arm_truth[i] : 0.0;
+}
+
+static const struct {
+    selftest_write *write;
+    selftest_truth *truth;
+} robots[] = {[MODEL_OF_MOVES] = {write_moves, find_moves_truth},
+              [MODEL_OF_COMMANDS] = {write_arm_moves, find_arm_truth},
+              [MODEL_OF_JOINTS] = {selftest_write_joints, selftest_joints_truth},
+              [MODEL_OF_WHEELS] = {selftest_write_wheels, selftest_wheels_truth},
+              [MODEL_OF_POSES] = {selftest_write_poses, selftest_poses_truth},
+              [MODEL_OF_SERVOS] = {selftest_write_servo, selftest_servo_truth}};
+
+selftest_truth *selftest_robot_truth(enum model_data data)
+{
+    return robots[data].truth;
 }
 
 struct random_source selftest_draws(uint64_t seed, size_t run)
@@ -522,22 +548,15 @@ enum status selftest_record(const struct model_row *row,
                           .noise = draws};
     FILE *to = open_memstream(text, bytes);
     bool fine = to != NULL;
-    if (fine && robot->model) {
+    const bool moves = robot->data == MODEL_OF_MOTION;
+    if (fine && moves) {
         bend_trial(&r);
         fine = move_robot(&r);
     }
-    if (fine && robot->model) {
+    if (fine && moves) {
         (journal ? write_journal : write_table)(&r, to);
-    } else if (fine && robot->data == MODEL_OF_JOINTS) {
-        selftest_write_joints(r.scenario, draws, to);
-    } else if (fine && robot->data == MODEL_OF_WHEELS) {
-        selftest_write_wheels(r.scenario, draws, to);
-    } else if (fine && robot->data == MODEL_OF_POSES) {
-        selftest_write_poses(r.scenario, draws, to);
-    } else if (fine && robot->data == MODEL_OF_SERVOS) {
-        selftest_write_servo(r.scenario, draws, to);
     } else if (fine) {
-        (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
+        robots[robot->data].write(r.scenario, draws, to);
     }
     free(r.t_s);
     fine = (!to || fclose(to) == 0) && fine;

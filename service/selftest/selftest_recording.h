@@ -11,12 +11,10 @@
 #include "base/errors/err.h"
 #include "base/numbers/random.h"
 #include "identification/model/models.h"
-#include "service/selftest/selftest_scenario.h"
+#include "service/selftest/selftest_robots.h"
 
-/* The truth of moves: by enum travel_term, with speeds. */
-extern const double selftest_moves_truth[];
-/* The truth of the arm, by enum profile_term. */
-extern const double selftest_arm_truth[];
+/* Returns the truth of robots with this kind of data, which is not motion. */
+selftest_truth *selftest_robot_truth(enum model_data data);
 
 /* The random source of one run; neighbouring runs give unrelated numbers. */
 struct random_source selftest_draws(uint64_t seed, size_t run);

@@ -7,11 +7,8 @@
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
 
-#include "identification/travel/profile_fit.h"
+#include "identification/travel/travel_fit.h"
 #include "service/identify/identify.h"
-#include "service/selftest/selftest_arm.h"
-#include "service/selftest/selftest_servo.h"
-#include "service/selftest/selftest_wheels.h"
 
 static const double ERROR_RATIO = 1e-3;
 static const double PASS_THOUGH_WRONG = 0.01;
@@ -250,30 +247,11 @@ const size_t selftest_scenario_count = COUNT(selftest_scenarios);
  * one. */
 static double truth_of(const struct model_row *row, size_t i, const char **name)
 {
-    if (row->data == MODEL_OF_JOINTS) {
-        return selftest_joints_truth(i, name);
+    if (row->data != MODEL_OF_MOTION) {
+        return selftest_robot_truth(row->data)(i, name);
     }
-    if (row->data == MODEL_OF_WHEELS) {
-        return selftest_wheels_truth(i, name);
-    }
-    if (row->data == MODEL_OF_POSES) {
-        return selftest_poses_truth(i, name);
-    }
-    if (row->data == MODEL_OF_SERVOS) {
-        return selftest_servo_truth(i, name);
-    }
-    const bool is_arm = row->data == MODEL_OF_COMMANDS;
-    const size_t count = row->model ? row->model->parameter_count
-                         : is_arm   ? (size_t)PROFILE_P
-                                    : (size_t)TRAVEL_P;
-    *name = i >= count   ? NULL
-            : row->model ? row->model->parameters[i].name
-            : is_arm     ? profile_term_name((enum profile_term)i)
-                         : travel_term_name((enum travel_term)i);
-    return i >= count   ? 0.0
-           : row->model ? row->trial.theta[i]
-           : is_arm     ? selftest_arm_truth[i]
-                        : selftest_moves_truth[i];
+    *name = i < row->model->parameter_count ? row->model->parameters[i].name : NULL;
+    return *name ? row->trial.theta[i] : 0.0;
 }
 
 /* Returns whether a list of the fit has the code. */

@@ -1,4 +1,4 @@
-#include "service/selftest/selftest_servo.h"
+#include "service/selftest/selftest_robots.h"
 
 #include <math.h>
 

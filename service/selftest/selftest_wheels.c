@@ -1,4 +1,4 @@
-#include "service/selftest/selftest_wheels.h"
+#include "service/selftest/selftest_robots.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "base/numbers/random.h"
-#include "service/selftest/selftest_servo.h"
+#include "service/selftest/selftest_robots.h"
 #include "tests/support/servo_file.h"
 
 static struct servo_file file, other;

@@ -278,6 +278,25 @@ static void test_named(void)
     }
 }
 
+/* Robots that are no model of motion have writers of their own: what they write can be read. */
+static void test_other_robots(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < selftest_scenario_count; i++) {
+        const struct selftest_scenario *scenario = &selftest_scenarios[i];
+        struct selftest_scenario_result result = {.runs = 0};
+        struct err err = {0};
+        if (strcmp(scenario->name, "as_modelled") == 0 &&
+            model_row_find(scenario->model)->data != MODEL_OF_MOTION) {
+            count++;
+            CU_ASSERT_EQUAL_FATAL(selftest_scenario_run(scenario, 1, &result, &err), STATUS_OK);
+            CHECK_INT(scenario->model, result.refused, 0);
+            CHECK_INT(scenario->model, result.verdicts[ESTIMATE_FAIL], 0);
+        }
+    }
+    CHECK_INT("kinds of data", count, MODEL_DATA_COUNT - 1);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -295,6 +314,7 @@ int main(void)
     CU_add_test(suite, "gusts", test_gusts);
     CU_add_test(suite, "chance of a scenario", test_world_chance);
     CU_add_test(suite, "named", test_named);
+    CU_add_test(suite, "other robots", test_other_robots);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();
