@@ -90,7 +90,7 @@ static void test_faults(void)
         {ROBOTS "telemetry: {noise_sd: [1, 2]}\n", "list_expected", 4},
         {ROBOTS "telemetry: {noise_sd: [1, 2, x]}\n", "not_a_number", 4},
         {ROBOTS "paper: {rmse: {w: 1}}\n", "unknown_key", 4},
-        {ROBOTS "paper: {rms: {u: 1}}\n", "unexpected_value", 4},
+        {ROBOTS "paper: {rms: {u: 1}}\n", "unknown_key", 4},
         {"reference: {vessel: wamv}\nplant: {vessel: wamv}\ninput: {file: a.csv}\ndrive: "
          "commands\n",
          "needs_key", 4},

@@ -113,7 +113,7 @@ static void test_faults(void)
         {"joint: {lag_s: [0.1], load_gain_radpsnm: 1}\n", "not_applicable", 1},
         {"joint: {lag_s: [0.1]}\ncontrollers: [q]\n", "unknown_value", 2},
         {"joint: {lag_s: [0.1]}\ncontrollers: p\n", "list_expected", 2},
-        {"joint: {lag_s: [0.1]}\npaper: {q: {ise: 1}}\n", "unexpected_value", 2},
+        {"joint: {lag_s: [0.1]}\npaper: {q: {ise: 1}}\n", "unknown_key", 2},
         {"joint: {lag_s: [0.1]}\npaper: {p: {mse: 1}}\n", "unknown_key", 2},
         {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [1, 2]}\n", "wrong_count", 2},
         {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [0.1]}\n", "out_of_range", 2},

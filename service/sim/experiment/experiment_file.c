@@ -22,11 +22,11 @@ struct follow_values {
 };
 
 static void add_parameter(const struct option_reading *item, void *value, void *owner);
+static void add_published(const struct option_reading *item, void *value, void *owner);
 
 /* clang-format off */
 #define AT(m)   OPTION_AT(struct follow_values, m), ""
 #define GAIN(m) AT(file.trial.follower.gains.m)
-#define BY_HAND OPTION_BY_HAND, ""
 #define EACH(items) OPTION_EACH(items), ""
 #define FOLLOW_LIST(count)                                                                     \
     EXPERIMENT_LIST(experiment_number, 1, MODEL_AXES_MAX, offsetof(struct follow_values, count))
@@ -36,6 +36,9 @@ static const struct option_items noise_items = FOLLOW_LIST(noise_count);
 static const struct option_items parameter_items = {
     .shape = OPTION_NAMED, .value = &experiment_number, .bytes = sizeof(double), .later = true,
     .what = "numbers", .example = "{d1: 1.5}", .add = add_parameter};
+static const struct option_items paper_items = {
+    .shape = OPTION_NAMED, .value = &experiment_number, .bytes = sizeof(double), .later = true,
+    .what = "numbers", .example = "{u: 0.1}", .add = add_published};
 
 static const struct option_row follow_rows[] = {
     /* Kind of the experiment; joint_rows below, and arm_file.c, have the keys of the others. */
@@ -107,8 +110,9 @@ static const struct option_row follow_rows[] = {
     {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s)},
     /* Period of error samples. */
     {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s)},
-    /* Published results: {rmse: {u: …}, mae: {…}, r2: {…}}. */
-    {"paper", OPTION_MAP, "", "", BY_HAND},
+    {"paper.rmse", EACH(paper_items)}, /* Published results by state, as in {u: 0.1}. */
+    {"paper.mae", EACH(paper_items)},
+    {"paper.r2", EACH(paper_items)},
 };
 /* clang-format on */
 
@@ -223,51 +227,35 @@ static void read_parameters(const struct option_reading *reading, const char *pa
 
 /* --- published results ---------------------------------------------------------------- */
 
-/* Published results for comparison: a map of maps of numbers, as in `paper: {rmse: {u:
- * 0.1}}`. */
-struct paper {
-    const struct names *rows, *columns;
-    double *values;                  /* [rows->count][stride]; NaN: not published */
-    size_t stride;                   /* >= columns->count */
-    const struct option_row *number; /* of the values */
-    const char *row_fault;    /* message for a key that names no row, or has no map … */
-    const char *column_fault; /* … and for one that names no column; the key follows */
+/* Published results of one figure or controller, for comparison. */
+struct published {
+    char names[TRIAL_STATES_MAX][EXPERIMENT_NAME_MAX];
+    size_t count;
+    double *values; /* [count] NaN: not published */
 };
 
-static void read_paper_row(struct option_reader *r, uint32_t node, const struct paper *paper,
-                           double *values)
+static void add_published(const struct option_reading *item, void *value, void *owner)
 {
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const size_t i = names_value(paper->columns, tree_key(r->tree, at));
-        if (i == paper->columns->count) {
-            option_fault(r, at, FAULT_UNKNOWN_KEY, "%s '%.40s'", paper->column_fault,
-                         tree_key(r->tree, at));
-        } else {
-            option_read_node(r, paper->number, at, "paper", &values[i]);
+    const struct published *p = owner;
+    for (size_t i = 0; i < p->count; i++) {
+        if (strcmp(p->names[i], option_name(item)) == 0) {
+            p->values[i] = *(const double *)value;
+            return;
         }
     }
+    option_fault_at(item, "", FAULT_UNKNOWN_KEY, "one like '%s' was expected", p->names[0]);
 }
 
-static void read_paper(const struct option_reading *reading, const struct paper *paper)
+static void read_published(const struct option_reading *reading, const char *key,
+                           struct published *p, double *values)
 {
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, "paper");
-    for (size_t i = 0; i < paper->rows->count * paper->stride; i++) {
-        paper->values[i] = nan("");
+    char path[64];
+    (void)snprintf(path, sizeof path, "paper.%s", key);
+    p->values = values;
+    for (size_t i = 0; i < p->count; i++) {
+        values[i] = nan("");
     }
-    if (node == TREE_NONE) {
-        return;
-    }
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const size_t row = names_value(paper->rows, tree_key(r->tree, at));
-        if (row == paper->rows->count || r->tree->nodes[at].kind != TREE_MAP) {
-            option_fault(r, at, FAULT_UNEXPECTED_VALUE, "%s", paper->row_fault);
-        } else {
-            read_paper_row(r, at, paper, paper->values + row * paper->stride);
-        }
-    }
+    option_read_items(reading, path, p);
 }
 
 /* --- the robots ------------------------------------------------------------------------- */
@@ -329,27 +317,13 @@ void experiment_state_name(const struct model *model, size_t i, char *name, size
 static void read_follow_paper(const struct option_reading *reading,
                               struct experiment_file *file)
 {
-    static const char *const figures[] = {"rmse", "mae", "r2"};
-    char names[TRIAL_STATES_MAX][EXPERIMENT_NAME_MAX];
-    const char *states[TRIAL_STATES_MAX];
-    char fault[EXPERIMENT_NAME_MAX + 32];
-    const size_t count = 2 * file->model->axis_count;
-    for (size_t i = 0; i < count; i++) {
-        experiment_state_name(file->model, i, names[i], sizeof names[i]);
-        states[i] = names[i];
+    struct published p = {.count = 2 * file->model->axis_count};
+    for (size_t i = 0; i < p.count; i++) {
+        experiment_state_name(file->model, i, p.names[i], sizeof p.names[i]);
     }
-    (void)snprintf(fault, sizeof fault, "paper: %s has no state", file->model->name);
-    _Static_assert(sizeof(struct experiment_paper) ==
-                       sizeof(double[COUNT(figures)][TRIAL_STATES_MAX]),
-                   "as in figures");
-    read_paper(reading, &(struct paper){.rows = &(struct names){figures, COUNT(figures)},
-                                        .columns = &(struct names){states, count},
-                                        .values = file->paper.rmse,
-                                        .stride = TRIAL_STATES_MAX,
-                                        .number = &experiment_number,
-                                        .row_fault = "paper: maps rmse, mae and r2 were "
-                                                     "expected, as in {rmse: {u: 0.1}}",
-                                        .column_fault = fault});
+    read_published(reading, "rmse", &p, file->paper.rmse);
+    read_published(reading, "mae", &p, file->paper.mae);
+    read_published(reading, "r2", &p, file->paper.r2);
 }
 
 /* --- the file ---------------------------------------------------------------------------- */
@@ -465,6 +439,9 @@ static void add_controller(const struct option_reading *item, void *value, void 
 
 static const struct option_items lag_items = JOINT_LIST(file.lag_count);
 static const struct option_items slow_items = JOINT_LIST(slow_count);
+static const struct option_items sum_items = {
+    .shape = OPTION_NAMED, .value = &experiment_size, .bytes = sizeof(double), .later = true,
+    .what = "numbers", .example = "{ise: 1}", .add = add_published};
 static const struct option_row controller_value = {
     .type = OPTION_CHOICE, .choices = "p|fsm|profile|time_optimal", .unit = "", .size = sizeof(uint32_t)};
 static const struct option_items controller_items = {
@@ -523,7 +500,10 @@ static const struct option_row joint_rows[] = {
     {"duration_s", OPTION_REAL, "s", "20", 0.01, 86400.0, "", JOINT(file.trial.duration_s)},
     /* Period of the sums and of run.csv; a multiple of the control period. */
     {"sample_s", OPTION_REAL, "s", "0.02", 1e-5, 60.0, "", JOINT(file.trial.sample_s)},
-    {"paper", OPTION_MAP, "", "", BY_HAND}, /* Published sums: {fsm: {ise: …, iae: …, itae: …}, p: {…}}. */
+    {"paper.p", EACH(sum_items)}, /* Published sums, as in {ise: 1, iae: 2, itae: 3}. */
+    {"paper.fsm", EACH(sum_items)},
+    {"paper.profile", EACH(sum_items)},
+    {"paper.time_optimal", EACH(sum_items)},
 };
 /* clang-format on */
 
@@ -538,18 +518,12 @@ static void add_controller(const struct option_reading *item, void *value, void 
 
 static void read_joint_paper(const struct option_reading *reading, struct joint_file *file)
 {
-    static const char *const texts[] = {"ise", "iae", "itae"};
-    static const struct names indices = {texts, COUNT(texts)};
-    _Static_assert(sizeof(struct joint_indices) == sizeof(double[COUNT(texts)]), "as in texts");
-    read_paper(reading,
-               &(struct paper){.rows = &position_kind_names,
-                               .columns = &indices,
-                               .values = &file->paper[0].ise,
-                               .stride = COUNT(texts),
-                               .number = &experiment_size,
-                               .row_fault = "paper: maps of controllers were expected, as in "
-                                            "{fsm: {ise: 1, iae: 2, itae: 3}}",
-                               .column_fault = "paper: ise, iae or itae was expected, not"});
+    struct published p = {.names = {"ise", "iae", "itae"}, .count = 3};
+    _Static_assert(sizeof(struct joint_indices) == sizeof(double[3]), "as in names");
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        read_published(reading, position_kind_name((enum position_kind)k), &p,
+                       &file->paper[k].ise);
+    }
 }
 
 /* --- the file ------------------------------------------------------------------------------
