@@ -134,6 +134,10 @@ def check_cases(folder):
     lab.write_text("pairs: {r1: {timeout_s: 10}, r2: {}}\n")
     text, page = report("-c", lab, "--pair", "r2", CASE / "input.jsonl")
     assert "There is no command of this pair." in text and "Pair r2" in "".join(page.text)
+    short = folder / "short.jsonl"
+    short.write_text("".join((CASE / "input.jsonl").read_text().splitlines(keepends=True)[:6]))
+    text, page = report("-c", CASE / "lab.yaml", short)
+    assert "residuals of 1 move." in text and not re.search(r"\bnan\b|\binf\b", text), "a number that is not known"
     _, page = report("-c", CASE / "lab.yaml", "--compare", HERE / "report/input.jsonl", CASE / "input.jsonl")
     assert "Nothing differs." in "".join(page.text), "a recording with itself"
 

@@ -112,10 +112,12 @@ static void print_residuals(const struct svg_text *h, const struct report_pair *
                                     .band_high = isfinite(sd_s) ? 1.96 * sd_s : 0.0,
                                     .mark_y = nan("")};
     char words[160];
-    (void)snprintf(words, sizeof words,
-                   "%s robot: residuals of %zu moves. The band has 95 %% of normal residuals, "
-                   "sd %.3g s.",
-                   side_name(s), n, sd_s);
+    const int written = snprintf(words, sizeof words, "%s robot: residuals of %zu move%s.",
+                                 side_name(s), n, n == 1 ? "" : "s");
+    if (isfinite(sd_s)) {
+        (void)snprintf(words + written, sizeof words - (size_t)written,
+                       " The band has 95 %% of normal residuals, sd %.3g s.", sd_s);
+    }
     print_picture(h, &panel, "Residuals of the travel times", words);
 }
 
