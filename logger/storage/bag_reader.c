@@ -64,6 +64,19 @@ static enum status fail_sqlite(const struct bag_reader *r, struct err *err)
                    "cannot be read as a bag of rosbag2: %s", sqlite3_errmsg(r->db));
 }
 
+/* SQLite reads what is missing of the last page as zeros, which would become wrong messages. */
+static bool is_last_page_cut(const struct bag_reader *r)
+{
+    struct stat about;
+    sqlite3_stmt *page = NULL;
+    const bool cut =
+        sqlite3_prepare_v2(r->db, "PRAGMA page_size", -1, &page, NULL) == SQLITE_OK &&
+        sqlite3_step(page) == SQLITE_ROW && stat(r->path, &about) == 0 &&
+        about.st_size % sqlite3_column_int64(page, 0) != 0;
+    (void)sqlite3_finalize(page);
+    return cut;
+}
+
 /* Bags made before ROS 2 Iron have no table of definitions. */
 static enum status open_sqlite(struct bag_reader *r, struct err *err)
 {
@@ -79,6 +92,12 @@ static enum status open_sqlite(struct bag_reader *r, struct err *err)
     }
     const bool found = sqlite3_prepare_v2(r->db, with, -1, &r->messages, NULL) == SQLITE_OK ||
                        sqlite3_prepare_v2(r->db, without, -1, &r->messages, NULL) == SQLITE_OK;
+    if (found && is_last_page_cut(r)) {
+        return err_set(
+            err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, r->path,
+            "cannot be read as a bag of rosbag2: the end of the file is missing; copy "
+            "the file again");
+    }
     return found ? STATUS_OK : fail_sqlite(r, err);
 }
 

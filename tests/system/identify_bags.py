@@ -137,6 +137,11 @@ def check_errors(folder, messages):
     damaged[20000] ^= 4
     (folder / "damaged.mcap").write_bytes(damaged)
     assert "CRC" in identify("--model", "diffdrive", folder / "damaged.mcap", code=1).stderr
+    whole = (folder / "walk.db3").read_bytes()
+    for missing in (1, 2000, 4096):
+        (folder / "cut.db3").write_bytes(whole[:-missing])
+        for words in (["--list"], ["--model", "diffdrive"]):
+            assert "cannot be read as a bag" in identify(*words, folder / "cut.db3", code=1).stderr, missing
     (folder / "note.txt").write_text("no bag\n")
     identify("--list", folder / "note.txt", code=1)
 
