@@ -110,7 +110,7 @@ static enum status complain_document(const struct recording *d, struct json_scan
                                      struct err *err)
 {
     char text[128];
-    (void)json_scan_fail(s, FAULT_BAD_FORMAT, "what tandem replay --json writes");
+    (void)json_scan_fail(s, FAULT_BAD_FORMAT, "something else is there");
     return err_set(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, d->path,
                    "no whole document of tandem replay --json: character %zu: %s",
                    (size_t)(s->at - d->text) + 1, json_scan_explain(s, text, sizeof text));
@@ -194,6 +194,9 @@ enum status recording_open(const char *path, const struct lab_file *file,
         return open_document(path, NULL, out, err);
     }
     enum status status = replay_run_files(&run, &path, 1);
+    if (status == STATUS_OK && run.replay->counts.torn > 0) {
+        (void)fprintf(stderr, "tandem: %s: torn: the part before the cut is used\n", path);
+    }
     if (status == STATUS_OK && !replay_report_left_out(run.replay, false)) {
         status = err_set(&run.err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
                          "not all of it could be read");

@@ -144,6 +144,13 @@ def check_errors():
     for name in ("empty", "text"):
         tandem("compare", "-c", "lab.yaml", name, "B.json", code=1)
     check("cut", "cut.json" in tandem("compare", "cut.json", "B.json", code=1).stderr)
+    pathlib.Path("torn.jsonl").write_text(pathlib.Path("A.jsonl").read_text()[:-20])
+    torn = tandem("compare", "-c", "lab.yaml", "torn.jsonl", "B.jsonl")
+    check("torn", torn.stderr.splitlines() == ["tandem: torn.jsonl: torn: the part before the cut is used"], torn.stderr)
+    for text in ('{"pairs": {"r1": {"entries": [3]}}}', '{"pairs": {"r1": {"entries": [{"t": "x"}]}}}'):
+        pathlib.Path("shape.json").write_text(text)
+        said = tandem("compare", "shape.json", "B.json", code=1).stderr
+        check("shape", "something else is there" in said, said)
     other = json.load(open("B.json"))
     other["pairs"] = {"r2": other["pairs"]["r1"]}
     json.dump(other, open("other.json", "w"), indent=1)
