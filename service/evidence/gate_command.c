@@ -60,12 +60,13 @@ static bool parse_margins(const struct argument_list *list, struct gate_options 
             return false;
         }
         const char *end = number_scan(value, text + strlen(text), &margin);
-        if (end == value || *end || !(margin > 0.0) || !(margin <= MARGIN_MAX)) {
+        const int most = metric == GATE_ABS_LAG ? MARGIN_MAX : 1; /* others are shares */
+        if (end == value || *end || !(margin > 0.0) || !(margin <= most)) {
             (void)fprintf(
                 stderr,
                 "tandem: --margin %s: NAME=VALUE with a value above 0 and up to %d was "
                 "expected, such as abs_lag_s=0.005\n",
-                text, MARGIN_MAX);
+                text, most);
             return false;
         }
         o->margin[metric] = margin;

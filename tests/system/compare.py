@@ -162,8 +162,8 @@ def check_errors():
     tandem("compare", "A.json", "B.json", "--plot", "no/folder.svg", code=1)
     check("itself", "twice" in tandem("gate", "A.json", "A.json", code=1).stderr)
     check("moves", "0 of 240 commands in both" in tandem("gate", "A.json", "gate_A.json", code=1).stderr)
-    for words in (["--margin", "speed=1"], ["--margin", "abs_lag_s=0"], ["--margin", "abs_lag_s"], ["--alpha", "0.6"],
-                  ["--block", "0"], ["--block", "gap:"], ["--need", "lag_s"], ["--clip", "0"]):
+    for words in (["--margin", "speed=1"], ["--margin", "abs_lag_s=0"], ["--margin", "abs_lag_s"],
+                  ["--margin", "sync_share=5"], ["--alpha", "0.6"], ["--block", "0"], ["--block", "gap:"], ["--need", "lag_s"], ["--clip", "0"]):
         tandem("gate", "A.json", "same.json", *words, code=2)
     done = tandem("gate", "A.json", "same.json", "--junit", "no/gate.xml", code=1)
     check("the verdict comes first", "undecided" in done.stdout and "no/gate.xml" in done.stderr)
