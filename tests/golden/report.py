@@ -5,10 +5,13 @@ import json
 import os
 import pathlib
 import re
+import resource
 import stat
 import subprocess
 import sys
 import tempfile
+
+from waiting import limit_s
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASE = HERE / "report"
@@ -211,8 +214,14 @@ def check_errors(folder):
     run("-c", lab, journal, "-o", folder / "no/such/x.html", status=1)
 
 
+def processor_s():
+    """The processor's time of all programs that ended, which a busy machine hardly changes."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def check_size(folder):
-    """10 000 commands: extremes of intervals, below 300 kB."""
+    """10 000 commands: extremes of intervals, below 300 kB and 0.5 s."""
     journal, lines = folder / "long.jsonl", []
     for n in range(10000):
         def line(after_s, topic, payload):
@@ -226,7 +235,10 @@ def check_size(folder):
                   line(2, "real/reply", {"id": f"c{n}", "status": "done"}),
                   line(2 + late, "virtual/reply", {"id": f"c{n}", "status": "done"})]
     journal.write_text("\n".join(lines) + "\n")
+    before_s = processor_s()
     text, page = report("-c", CASE / "lab.yaml", journal)
+    spent_s = (processor_s() - before_s) / 2  # report() runs it twice
+    assert spent_s < limit_s(0.5), spent_s
     assert len(text) < 300000, len(text)
     points = text[text.index("<figure>"):text.index("</figure>")].count("<path fill=\"none\"")
     assert 1900 < points <= 2005, points

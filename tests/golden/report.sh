@@ -1,3 +1,3 @@
 #!/bin/sh
 # `tandem report`: golden bytes, sound HTML without scripts or sources, secrets, errors, sizes, what print shows.
-exec python3 tests/golden/report.py
+PYTHONPATH=tests/support exec python3 tests/golden/report.py
