@@ -175,8 +175,8 @@ static void drop_bytes(struct source *s, size_t n)
     s->scan = s->begin;
 }
 
-/* Compressed or UTF-16 recordings would give only broken lines, so they are refused with
- * advice. */
+/* Databases, and compressed or UTF-16 recordings, would give only broken lines, so they are
+ * refused with advice. */
 static enum status sniff_coat(struct source *s, struct err *err)
 {
     static const struct {
@@ -186,7 +186,13 @@ static enum status sniff_coat(struct source *s, struct err *err)
                 {"\xfd\x37zXZ", "compressed: unpack it", "xzcat"},
                 {"\xff\xfe", "UTF-16: make it UTF-8", "iconv -f UTF-16 -t UTF-8"},
                 {"\xfe\xff", "UTF-16: make it UTF-8", "iconv -f UTF-16 -t UTF-8"}};
+    static const char database[] = "SQLite format 3";
     s->sniffed = true;
+    if (s->end >= sizeof database && memcmp(s->buffer, database, sizeof database) == 0) {
+        return err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, s->path,
+                       "is a database and no recording; if it is a ROS 2 bag, tandem identify "
+                       "reads it");
+    }
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t n = strlen(rows[i].magic);
         if (s->end >= n && memcmp(s->buffer, rows[i].magic, n) == 0) {

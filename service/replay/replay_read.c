@@ -110,11 +110,9 @@ enum status replay_read_files(struct replay *replay, const struct lab_file *file
     enum status status = journal_reader_open_files(paths, count, &reader, err);
     if (status == STATUS_OK) {
         const bool whole = replay_read(replay, reader, NULL, 0.0);
-        status = replay_judge(replay, paths[0], err);
-        if (status == STATUS_OK && !whole) {
-            status = err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, paths[0],
-                             "not all of it could be read");
-        }
+        status = whole ? replay_judge(replay, paths[0], err)
+                       : err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, paths[0],
+                                 "not all of it could be read");
     }
     journal_reader_close(reader);
     return status;

@@ -17,10 +17,14 @@ GAIN, TAU, DELAY, DT = 0.92, 0.3, 0.1, 0.05
 TYPES = {"/cmd_vel": "geometry_msgs/msg/Twist", "/odom": "nav_msgs/msg/Odometry"}
 
 
-def identify(*words, code=0):
-    run = subprocess.run([TANDEM, "identify", *map(str, words)], capture_output=True, text=True)
+def tandem(*words, code=0):
+    run = subprocess.run([TANDEM, *map(str, words)], capture_output=True, text=True)
     assert run.returncode == code, (words, run.returncode, run.stdout, run.stderr)
     return run
+
+
+def identify(*words, code=0):
+    return tandem("identify", *words, code=code)
 
 
 def drive(seed=1):
@@ -137,6 +141,14 @@ def check_errors(folder, messages):
     damaged[20000] ^= 4
     (folder / "damaged.mcap").write_bytes(damaged)
     assert "CRC" in identify("--model", "diffdrive", folder / "damaged.mcap", code=1).stderr
+    lab = folder / "lab.yaml"
+    lab.write_text("pairs: {r1: {}}\n")
+    for name in ("walk.mcap", "walk.db3"):
+        for words in (["replay"], ["report", "-o", folder / "no.html"], ["export", "-o", folder / "no.jsonl"],
+                      ["compare"]):
+            again = [folder / name] if words == ["compare"] else []
+            said = tandem(*words, "-c", lab, folder / name, *again, code=1).stderr
+            assert "tandem identify reads it" in said and "nothing is in it" not in said and said.count("\n") <= 2, said
     whole = (folder / "walk.db3").read_bytes()
     for missing in (1, 2000, 4096):
         (folder / "cut.db3").write_bytes(whole[:-missing])
