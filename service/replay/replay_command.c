@@ -1,11 +1,9 @@
 /* service/replay/replay_command.c - `tandem replay`: reads its files in the order of time,
  * runs them through the lab, and prints the results as lines, JSON or CSV. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "logger/message/record_json.h"
 #include "service/replay/replay_moves.h"
@@ -22,55 +20,47 @@ enum { PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
 /* ---- CSV ----------------------------------------------------------------------------------
  */
 
-struct csv_run {
+/* A file of records. */
+struct csv_records {
+    const struct record_table *table;
+    enum store_kind kind;
+    struct replay_run *run;
+};
+
+struct csv_rows {
     const struct record_table *table;
     FILE *file;
     struct body body;
+    bool failed; /* no memory; failures of the file are seen by its owner */
 };
 
-static bool flush_body(struct csv_run *c)
+static bool flush_rows(struct csv_rows *c)
 {
-    const bool good =
-        !c->body.failed && (c->body.bytes == 0 ||
-                            fwrite(c->body.text, 1, c->body.bytes, c->file) == c->body.bytes);
+    c->failed = c->failed || c->body.failed;
+    if (c->body.bytes > 0) {
+        (void)fwrite(c->body.text, 1, c->body.bytes, c->file);
+    }
     body_clear(&c->body);
-    return good;
+    return !c->failed;
 }
 
 static bool write_csv_row(void *context, const struct spool_row *row)
 {
-    struct csv_run *c = context;
+    struct csv_rows *c = context;
     csv_row(&c->body, c->table->columns, c->table->column_count, row->json, row->json_bytes);
-    return c->body.bytes < 65536 || flush_body(c);
+    return c->body.bytes < 65536 || flush_rows(c);
 }
 
-static FILE *create_csv(struct replay_run *run, const char *name, char path[512])
+static void write_records(const void *what, FILE *file)
 {
-    (void)snprintf(path, 512, "%s/%s.csv", run->options.csv_dir, name);
-    FILE *file = fopen(path, "w");
-    if (!file) {
-        (void)err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
-                      "cannot be written: %s", strerrordesc_np(errno));
+    const struct csv_records *records = what;
+    const struct record_table *table = records->table;
+    struct csv_rows rows = {.table = table, .file = file};
+    csv_header(&rows.body, table->columns, table->column_count);
+    const enum status status = replay_each(records->run, records->kind, write_csv_row, &rows);
+    if (!flush_rows(&rows) && status == STATUS_OK) {
+        (void)err_no_memory(&records->run->err, "replay", "out of memory");
     }
-    return file;
-}
-
-static enum status write_table(struct replay_run *run, const struct record_table *table,
-                               enum store_kind kind)
-{
-    char path[512];
-    struct csv_run c = {.table = table, .file = create_csv(run, table->name, path)};
-    if (!c.file) {
-        return STATUS_E_IO;
-    }
-    csv_header(&c.body, table->columns, table->column_count);
-    enum status status = replay_each(run, kind, write_csv_row, &c);
-    const bool written = flush_body(&c);
-    if (fclose(c.file) != 0 || (!written && status == STATUS_OK)) {
-        status =
-            err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written");
-    }
-    return status;
 }
 
 /* The words for either kind of fit. */
@@ -104,13 +94,9 @@ static void write_travel_rows(FILE *file, const char *id, enum side side,
     }
 }
 
-static enum status write_travel_csv(struct replay_run *run)
+static void write_travel(const void *what, FILE *file)
 {
-    char path[512];
-    FILE *file = create_csv(run, "travel_time", path);
-    if (!file) {
-        return STATUS_E_IO;
-    }
+    const struct replay_run *run = what;
     (void)fputs("pair,side,n,method,verdict,term,value,se,ci95_lo,ci95_hi\n", file);
     for (size_t i = 0; i < run->file->pair_count; i++) {
         struct pair_fits fits;
@@ -122,29 +108,25 @@ static enum status write_travel_csv(struct replay_run *run)
             }
         }
     }
-    return fclose(file) == 0 ? STATUS_OK
-                             : err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
-                                       "cannot be written");
 }
 
 static enum status write_csv(struct replay_run *run)
 {
-    if (mkdir(run->options.csv_dir, 0777) != 0 && errno != EEXIST) {
-        return err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, run->options.csv_dir,
-                       "cannot be made: %s", strerrordesc_np(errno));
-    }
-    static const struct {
-        const struct record_table *table;
-        enum store_kind kind;
-    } tables[] = {{&record_entries, STORE_ENTRIES},
-                  {&record_alarms, STORE_ALARMS},
-                  {&record_log, STORE_LOG},
-                  {&record_changes, STORE_CHANGES}};
+    static const struct csv_table travel = {"travel_time.csv", write_travel};
+    const struct csv_records files[] = {{&record_entries, STORE_ENTRIES, run},
+                                        {&record_alarms, STORE_ALARMS, run},
+                                        {&record_log, STORE_LOG, run},
+                                        {&record_changes, STORE_CHANGES, run}};
+    const char *folder = run->options.csv_dir;
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < COUNT(tables) && status == STATUS_OK; i++) {
-        status = write_table(run, tables[i].table, tables[i].kind);
+    for (size_t i = 0; i < COUNT(files) && status == STATUS_OK; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s.csv", files[i].table->name);
+        const struct csv_table table = {name, write_records};
+        status = csv_tables_write(folder, &table, 1, &files[i], &run->err);
+        status = status == STATUS_OK ? run->err.code : status;
     }
-    return status == STATUS_OK ? write_travel_csv(run) : status;
+    return status == STATUS_OK ? csv_tables_write(folder, &travel, 1, run, &run->err) : status;
 }
 
 /* ---- the summary for people ---------------------------------------------------------------
