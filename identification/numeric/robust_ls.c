@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
@@ -182,14 +180,6 @@ static size_t majority_rank(size_t n, size_t rank)
     return rank + 3 * (n - rank - 1) / 4;
 }
 
-/* Scale of the closest three quarters of the rows, as a Gaussian standard deviation. Half of
- * the rows would not suffice: with coarsely rounded values, half can lie exactly on a wrong
- * solution. */
-static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
-{
-    return fmax(select_size(work, n, majority_rank(n, rank)) / QUARTILE_SD, floor);
-}
-
 /* Returns the weight psi(z) / z of a residual, and the slope of psi in *slope. */
 static double weigh_residual(enum robust_ls_method method, double z, double *slope)
 {
@@ -361,33 +351,47 @@ static size_t pick_row(uint32_t *state, size_t n)
     return (size_t)((uint64_t)*state * n / 2147483647U);
 }
 
-/* Computes the step to the exact solution through as many random rows as there are unknowns.
- * Returns false if these rows are singular. */
+/* Computes the step to the exact solution through as many random rows as there are unknowns
+ * (Gauss-Jordan). Returns false if these rows are singular. */
 static bool through_rows(const struct work *work, size_t n, uint32_t *state,
                          double step[ROBUST_LS_P_MAX])
 {
-    double m[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
-    size_t order[ROBUST_LS_P_MAX];
+    double m[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX + 1];
     const size_t rank = work->space.rank;
-    gsl_permutation exchanged = {rank, order};
-    int sign;
+    double largest = 0.0;
     for (size_t k = 0; k < rank; k++) {
         const size_t i = pick_row(state, n);
         for (size_t j = 0; j < rank; j++) {
-            m[k * rank + j] = work->space.q[j * n + i];
+            m[k][j] = work->space.q[j * n + i];
         }
-        step[k] = work->e[i];
+        m[k][rank] = work->e[i];
     }
-    gsl_matrix_view rows = gsl_matrix_view_array(m, rank, rank);
-    gsl_vector_view right = gsl_vector_view_array(step, rank);
-    bool solved = gsl_linalg_LU_decomp(&rows.matrix, &exchanged, &sign) == GSL_SUCCESS;
-    double largest = 0.0;
-    for (size_t j = 0; j < rank && solved; j++) {
-        const double pivot = fabs(m[j * rank + j]);
-        largest = fmax(largest, pivot);
-        solved = pivot > RANK_TOLERANCE * largest;
+    for (size_t j = 0; j < rank; j++) {
+        size_t pivot = j;
+        for (size_t k = j + 1; k < rank; k++) {
+            pivot = fabs(m[k][j]) > fabs(m[pivot][j]) ? k : pivot;
+        }
+        largest = fmax(largest, fabs(m[pivot][j]));
+        if (!(fabs(m[pivot][j]) > RANK_TOLERANCE * largest)) {
+            return false;
+        }
+        const double by = m[pivot][j];
+        for (size_t c = j; c <= rank; c++) {
+            const double swapped = m[pivot][c] / by;
+            m[pivot][c] = m[j][c];
+            m[j][c] = swapped;
+        }
+        for (size_t k = 0; k < rank; k++) {
+            const double factor = k == j ? 0.0 : m[k][j];
+            for (size_t c = j; c <= rank; c++) {
+                m[k][c] -= factor * m[j][c];
+            }
+        }
     }
-    return solved && gsl_linalg_LU_svx(&rows.matrix, &exchanged, &right.vector) == GSL_SUCCESS;
+    for (size_t k = 0; k < rank; k++) {
+        step[k] = m[k][rank];
+    }
+    return true;
 }
 
 /* Computes the residuals after a step into work->a. Returns false as soon as more than
@@ -437,8 +441,12 @@ static enum status find_majority(const struct robust_ls_problem *problem, struct
                                  double *beta)
 {
     double step[ROBUST_LS_P_MAX];
-    double least =
-        CLOSER_RATIO * majority_scale(work, problem->n, work->space.rank, problem->floor);
+    /* Scale of the closest three quarters of the rows, as a Gaussian standard deviation. Half
+     * of the rows would not suffice: with coarsely rounded values, half can lie exactly on a
+     * wrong solution. */
+    const double size =
+        select_size(work, problem->n, majority_rank(problem->n, work->space.rank));
+    double least = CLOSER_RATIO * fmax(size / QUARTILE_SD, problem->floor);
     if (!search_rows(problem, work, step, &least)) {
         return STATUS_OK;
     }

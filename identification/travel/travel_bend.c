@@ -10,11 +10,10 @@
  * tests the spread. */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include <gsl/gsl_statistics_double.h>
 
-#include "identification/numeric/damped_search.h"
-#include "identification/numeric/qr_accumulator.h"
 #include "identification/travel/travel_law_parts.h"
 #include "identification/travel/travel_thresholds.def"
 
@@ -32,7 +31,7 @@ enum {
 static const double ENOUGH = 1e-7;
 static const double START_ENOUGH = 1e-4;
 static const double STEP_MAX = 0.5;
-/* Relative damping, so that similar columns do not stop a search. */
+/* Relative damping of the normal equations, so that similar columns do not stop a search. */
 static const double DAMPING = 1e-9;
 static const double TUKEY_C = 4.685;
 static const double MAD_TO_SD = 1.4826;
@@ -48,7 +47,9 @@ struct bent {
     double q[DELAYED_P];
 };
 
-static_assert((size_t)DELAYED_P <= TRAVEL_LAW_COLUMNS, "room for its columns");
+static_assert((size_t)DELAYED_P <= COLUMN_SPACE_P_MAX &&
+                  (size_t)DELAYED_P <= TRAVEL_LAW_COLUMNS,
+              "room for its columns");
 static_assert(3 * TRAVEL_SIZES <= COLUMN_SPACE_ADDED_MAX, "three columns of each size");
 static const enum travel_term delays[TRAVEL_SIZES] = {TRAVEL_TA, TRAVEL_TR};
 
@@ -122,27 +123,48 @@ static double scale_residuals(struct law_rows *w, const struct bent *at)
     return fmax(MAD_TO_SD * gsl_stats_select(w->z, 1, n, (n + at->p) / 2), w->problem->floor);
 }
 
-/* Gauss-Newton step from the present rows; false if numbers are not finite. */
-static bool find_step(const struct law_rows *w, size_t p, double step[DELAYED_P])
+/* Computes the products of the present rows. p is a compile-time constant for speed. */
+static inline void multiply_rows(const struct law_rows *w, size_t p,
+                                 double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX],
+                                 double step[COLUMN_SPACE_P_MAX])
 {
-    struct qr_accumulator qr;
-    qr_start(&qr, p + 1);
     for (size_t i = 0; i < w->problem->n; i++) {
-        double row[DELAYED_P + 1];
+        const double *row = w->x + i * p;
+        const double weight = w->counts[i] * w->counts[i];
         for (size_t j = 0; j < p; j++) {
-            row[j] = w->counts[i] * w->x[i * p + j];
+            const double product = weight * row[j];
+            if (!(fabs(product) > 0.0)) {
+                continue; /* many moves only turn or only drive */
+            }
+            for (size_t k = 0; k < p; k++) {
+                m[j][k] += product * row[k];
+            }
+            step[j] += product * w->residual[i];
         }
-        row[p] = w->counts[i] * w->residual[i];
-        qr_add(&qr, row);
     }
-    qr_flush(&qr);
-    return isfinite(damped_step(qr.r[0], NUMERIC_COLUMNS_MAX, p, DAMPING, NULL, NULL, step));
+}
+
+/* Gauss-Newton step from the present rows; false if numbers are not finite. */
+static bool find_step(const struct law_rows *w, size_t p, double step[COLUMN_SPACE_P_MAX])
+{
+    double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX] = {{0.0}};
+    memset(step, 0, COLUMN_SPACE_P_MAX * sizeof *step);
+    if (p == DELAYED_P) {
+        multiply_rows(w, DELAYED_P, m, step);
+    } else {
+        multiply_rows(w, ACCELERATING_P, m, step);
+    }
+    for (size_t j = 0; j < p; j++) {
+        /* An unknown without moves does not change. */
+        m[j][j] = m[j][j] > 0.0 ? m[j][j] * (1.0 + DAMPING) : 1.0;
+    }
+    return column_space_cholesky(m, step, p);
 }
 
 /* Applies the step, halved until it reduces the squares. Returns its length; 0 if no step,
  * or hardly any, helps. */
-static double apply_step(struct law_rows *w, struct bent *at, const double step[DELAYED_P],
-                         double enough)
+static double apply_step(struct law_rows *w, struct bent *at,
+                         const double step[COLUMN_SPACE_P_MAX], double enough)
 {
     const double before = sum_squares(w);
     const struct bent from = *at;
@@ -172,7 +194,7 @@ static double apply_step(struct law_rows *w, struct bent *at, const double step[
 static void descend_from(struct law_rows *w, bool robust, struct bent *at)
 {
     const double enough = robust ? START_ENOUGH : ENOUGH;
-    double step[DELAYED_P];
+    double step[COLUMN_SPACE_P_MAX];
     double length = 1.0;
     set_rows(w, at);
     for (int i = 0; i < ITERATIONS && length > enough; i++) {
