@@ -38,14 +38,8 @@ static void judge_count(struct profile_fit *fit)
         const struct profile_law *law = &fit->law[k];
         if (has_equal_laps(law)) {
             travel_judge_equal_laps(e, words[k].moves, law->n, law->q[PROFILE_T0]);
-        } else if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
-            estimate_reason(
-                e, REASON_TOO_FEW, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                "too few %s: %zu for %d terms, %s", words[k].moves, law->n, PROFILE_TERMS,
-                law->freedom == 0 ? "no degrees of freedom are left to estimate the errors"
-                                  : "an interval needs five degrees of freedom");
-            estimate_advise(e, "make at least %zu more %s", ESTIMATE_FREEDOM_MIN - law->freedom,
-                            words[k].moves);
+        } else if (law->n > 0) {
+            travel_judge_freedom(e, words[k].moves, law->n, "", PROFILE_TERMS, law->freedom);
         }
     }
 }
@@ -85,13 +79,9 @@ static void judge_terms(struct profile_fit *fit, size_t kind)
     const size_t t0 = kind * PROFILE_TERMS;
     for (size_t j = PROFILE_SPEED; j < PROFILE_TERMS; j++) {
         const size_t i = t0 + j;
-        const double half = 0.5 * (e->hi[i] - e->lo[i]);
-        if (e->identifiable[i] && half > HALF_WIDTH_RATIO_MAX * e->value[i]) {
-            estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL,
-                            "%s is known to +-%.0f %% only", term_name(kind, j),
-                            100.0 * half / e->value[i]);
-            estimate_advise(e, "%s",
-                            j == PROFILE_SPEED ? words[kind].longer : words[kind].shorter);
+        if (e->identifiable[i]) {
+            travel_judge_width(e, e->name[i], e->value[i], 0.5 * (e->hi[i] - e->lo[i]),
+                               j == PROFILE_SPEED ? words[kind].longer : words[kind].shorter);
         }
     }
     if (e->identifiable[t0]) {

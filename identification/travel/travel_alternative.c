@@ -19,11 +19,6 @@ static const double LAP_LEAST_S = 0.3;
 /* Squared rest of a column below which the law's terms explain all of it, s^2. */
 static const double COLUMN_LEAST = 1e-9;
 
-static double lap_beyond(const struct law_rows *w, size_t i, const double shift[TRAVEL_P])
-{
-    return w->z[i] + dot_product(shift, w->problem->x + i * w->problem->p, w->problem->p);
-}
-
 void law_test_column(const struct law_rows *w, struct travel_alternative *out)
 {
     struct column_space_added added = {.count = 1};
@@ -47,7 +42,8 @@ void law_test_column(const struct law_rows *w, struct travel_alternative *out)
         out->shift[j] = -dot_product(w->space.turn[j], added.qz[0], w->space.rank);
     }
     for (size_t i = 0; i < n; i++) {
-        const double beyond = fabs(lap_beyond(w, i, out->shift));
+        const double *row = w->problem->x + i * w->problem->p;
+        const double beyond = fabs(w->z[i] + dot_product(out->shift, row, w->problem->p));
         const double lap_s = w->problem->y[i] - w->residual[i];
         out->found_s = fmax(out->found_s, fabs(out->value) * beyond);
         out->limit_s = fmax(out->limit_s, out->limit * beyond);

@@ -214,23 +214,26 @@ void travel_judge_equal_laps(struct estimate *e, const char *moves, size_t n, do
     estimate_advise(e, "check that a lap ends with the move, not when the command is accepted");
 }
 
+void travel_judge_freedom(struct estimate *e, const char *moves, size_t count,
+                          const char *which, size_t terms, size_t freedom)
+{
+    if (freedom < ESTIMATE_FREEDOM_MIN) {
+        estimate_reason(e, REASON_TOO_FEW, freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "too few %s: %zu%s for %zu terms, %s", moves, count, which, terms,
+                        freedom == 0 ? "no degrees of freedom are left to estimate the errors"
+                                     : "an interval needs five degrees of freedom");
+        estimate_advise(e, "make at least %zu more %s", ESTIMATE_FREEDOM_MIN - freedom, moves);
+    }
+}
+
 static void judge_count(struct travel_fit *fit)
 {
     travel_judge_usable(&fit->estimate, fit->n, fit->refused);
-    if (fit->n == 0) {
-        return;
-    }
-    if (fit->freedom < ESTIMATE_FREEDOM_MIN) {
+    if (fit->n > 0) {
         const size_t used = fit->freedom + fit->estimate.rank;
-        estimate_reason(&fit->estimate, REASON_TOO_FEW,
-                        fit->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "too few moves: %zu%s for %zu terms, %s", used,
-                        used < fit->n ? " that do not lie far out" : "", fit->estimate.rank,
-                        fit->freedom == 0
-                            ? "no degrees of freedom are left to estimate the errors"
-                            : "an interval needs five degrees of freedom");
-        estimate_advise(&fit->estimate, "make at least %zu more moves",
-                        ESTIMATE_FREEDOM_MIN - fit->freedom);
+        travel_judge_freedom(&fit->estimate, "moves", used,
+                             used < fit->n ? " that do not lie far out" : "",
+                             fit->estimate.rank, fit->freedom);
     }
 }
 
@@ -246,6 +249,16 @@ void travel_advise_column(struct estimate *e, enum travel_term term)
                     "which back and forth cancel",
                     term == TRAVEL_INV_W ? "rotation" : "displacement",
                     term == TRAVEL_INV_W ? "turns" : "drives");
+}
+
+void travel_judge_width(struct estimate *e, const char *name, double value, double half,
+                        const char *advice)
+{
+    if (half > HALF_WIDTH_RATIO_MAX * value) {
+        estimate_reason(e, REASON_IMPRECISE, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
+                        name, 100.0 * half / value);
+        estimate_advise(e, "%s", advice);
+    }
 }
 
 static void judge_speed(struct travel_fit *fit, enum travel_term term)
@@ -273,11 +286,8 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
             "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
             travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term]);
         estimate_advise(&fit->estimate, "%s", more);
-    } else if (half > HALF_WIDTH_RATIO_MAX * b) {
-        estimate_reason(&fit->estimate, REASON_IMPRECISE, ESTIMATE_MARGINAL,
-                        "%s is known to +-%.0f %% only", travel_term_name(term),
-                        100.0 * half / b);
-        estimate_advise(&fit->estimate, "%s", more);
+    } else {
+        travel_judge_width(&fit->estimate, travel_term_name(term), b, half, more);
     }
 }
 

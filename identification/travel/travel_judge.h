@@ -51,6 +51,15 @@ bool travel_values_differ(const struct travel_values *values, double errors);
 /* Judges how many moves were usable. */
 void travel_judge_usable(struct estimate *e, size_t n, size_t refused);
 
+/* Judges whether moves leave enough degrees of freedom. moves: what they are called; which: a
+ * clause about those that count, or "". */
+void travel_judge_freedom(struct estimate *e, const char *moves, size_t count,
+                          const char *which, size_t terms, size_t freedom);
+
+/* Judges a value by the half width of its interval. */
+void travel_judge_width(struct estimate *e, const char *name, double value, double half,
+                        const char *advice);
+
 /* Judges a delay, whatever its name is, and the explained variance. */
 void travel_judge_delay(struct estimate *e, const char *name, double value, double se);
 void travel_judge_r2(struct estimate *e, double r2);
