@@ -93,12 +93,6 @@ static void read_pose(const struct reading *how, const struct arm_pair *pair, st
     memcpy(seen->at_m, seen->turn.at_m, sizeof seen->at_m);
 }
 
-static double find_distance(const struct seen *a, const struct seen *b)
-{
-    return hypot(hypot(a->place_m[0] - b->place_m[0], a->place_m[1] - b->place_m[1]),
-                 a->place_m[2] - b->place_m[2]);
-}
-
 static double find_apart(const struct seen *a, const struct seen *b)
 {
     double twist[6];
@@ -131,7 +125,9 @@ static double find_spread(const struct reading *how, const struct arm_pairs *pai
         }
         least = fmin(least, gsl_stats_median(apart, 1, n));
         for (size_t k = 0; k < n; k++) {
-            way_m = fmax(way_m, find_distance(&seen[from], &seen[k]));
+            const double *a = seen[from].place_m;
+            const double *b = seen[k].place_m;
+            way_m = fmax(way_m, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
         }
     }
     double square = 0.0;

@@ -19,13 +19,6 @@ static const double DECIMALS = 1e-6;
 static const double PARTS_OF_STEP[] = {1.0, 0.5, 1.0 / 3.0};
 static const double MOST = 0.99; /* share of the values that must lie on the grid */
 
-/* Returns the value below which a share of values [n] lies. Sorts them. */
-static double find_quantile(double *values, size_t n, double share)
-{
-    gsl_sort(values, 1, n);
-    return gsl_stats_quantile_from_sorted_data(values, 1, n, share);
-}
-
 /* Copies up to COLUMN_STEPS_ROOM values, spread evenly, and returns their number. */
 static size_t copy_sample(const double *x, size_t n, double *to)
 {
@@ -204,7 +197,8 @@ void column_wrap_find(const double *x, size_t n, double *scratch, struct column_
     if (sampled == 0) {
         return;
     }
-    const double usual = find_quantile(scratch, sampled, USUAL_SHARE);
+    gsl_sort(scratch, 1, sampled);
+    const double usual = gsl_stats_quantile_from_sorted_data(scratch, 1, sampled, USUAL_SHARE);
     const double jump_min = fmax(WRAP_JUMP_RATIO * usual, WRAP_RANGE_RATIO * (most - least));
     size_t first = 0;
     size_t count = 0;

@@ -77,11 +77,6 @@ static double time_at(const struct maker *m, size_t k)
     return m->raw->t_s[row_at(m, k)];
 }
 
-static bool begins_piece(const struct maker *m, size_t k)
-{
-    return (m->used_rows->data[k] & NEW_PIECE) != 0;
-}
-
 static struct data_channel *channel_of(struct data_summary *summary, size_t c)
 {
     struct data_channel *const of[KINDS] = {summary->nu, summary->tau, summary->pose};
@@ -253,7 +248,7 @@ static void find_pieces(struct maker *m)
     size_t first = 0;
     while (first < m->used_count) {
         size_t end = first + 1;
-        while (end < m->used_count && !begins_piece(m, end)) {
+        while (end < m->used_count && !(m->used_rows->data[end] & NEW_PIECE)) {
             end++;
         }
         if (end - first >= least && m->piece_count < DATA_RUNS_MAX) {

@@ -213,12 +213,6 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
     derive_sensitivities(walk, phi, inverse, by, rate);
 }
 
-/* Cost of a step, in that of one axis without sensitivities. */
-static size_t count_work(const struct trajectory_rules *rules)
-{
-    return rules->model->axis_count * (rules->sensitive ? trajectory_columns(rules) : 1);
-}
-
 /* Completes a Runge-Kutta step whose first stage is known. */
 static void apply_step(struct trajectory *walk, const struct stage *k1, double h_s)
 {
@@ -238,8 +232,8 @@ static void apply_step(struct trajectory *walk, const struct stage *k1, double h
         walk->by[i] += w * (k1->by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
     }
     walk->t_s += h_s;
-    if (walk->rules->budget) {
-        walk->rules->budget->used += count_work(walk->rules);
+    if (walk->rules->budget) { /* its unit is a step of one axis without sensitivities */
+        walk->rules->budget->used += walk->rules->sensitive ? all : n;
     }
 }
 
