@@ -158,8 +158,11 @@ static void growth_solve(const struct growth *g, double *noise, double *slip)
 /* Number of poses in APART_S. */
 static size_t poses_apart(const struct odometry_set *set)
 {
-    const double share = fmin(APART_S / odometry_duration_s(set), APART_RATIO_MAX);
-    return (size_t)fmax(1.0, share * (double)set->poses);
+    double all_s = 0.0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        all_s += set->t_s[set->run_start[r + 1] - 1] - set->t_s[set->run_start[r]];
+    }
+    return (size_t)fmax(1.0, fmin(APART_S / all_s, APART_RATIO_MAX) * (double)set->poses);
 }
 
 static struct variances measure_noise(const struct trace *trace, size_t runs, size_t apart)

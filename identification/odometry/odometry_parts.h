@@ -56,8 +56,6 @@ struct odometry_system {
  * determine. Returns STATUS_E_MATH if there are too few pieces, STATUS_E_NOMEM. */
 MUST_USE enum status odometry_begin(const struct odometry_set *set,
                                     struct odometry_point *point);
-/* Returns the time of all runs together. */
-double odometry_duration_s(const struct odometry_set *set);
 /* Sets the start poses from the first measured poses. */
 void odometry_place(const struct odometry_set *set, struct odometry_point *point);
 

@@ -32,19 +32,13 @@ struct pieces {
     size_t run, row; /* position of the next piece */
 };
 
-double odometry_duration_s(const struct odometry_set *set)
+static void pieces_begin(struct pieces *p, const struct odometry_set *set)
 {
     double all_s = 0.0;
     for (size_t r = 0; r < set->run_count; r++) {
         all_s += set->t_s[set->run_start[r + 1] - 1] - set->t_s[set->run_start[r]];
     }
-    return all_s;
-}
-
-static void pieces_begin(struct pieces *p, const struct odometry_set *set)
-{
-    *p = (struct pieces){.set = set,
-                         .piece_s = fmin(PIECE_S, odometry_duration_s(set) / PIECES_WANTED)};
+    *p = (struct pieces){.set = set, .piece_s = fmin(PIECE_S, all_s / PIECES_WANTED)};
 }
 
 static bool pieces_next(struct pieces *p, struct piece *piece)
