@@ -60,7 +60,8 @@ static void compare_entry(struct pass *p, const struct effect *effect, const cha
     p->done = r->around == SLICE_AROUND_ENTRY ? e->n == r->n : strcmp(e->id, r->id) == 0;
     if (p->done) {
         p->found->from_us = e->t_us - r->before_us;
-        p->found->until_us = effect->t_us + r->after_us;
+        /* The window ends before until_us, but the message that ended the entry is in it. */
+        p->found->until_us = effect->t_us + (r->after_us > 0 ? r->after_us : 1);
     }
 }
 

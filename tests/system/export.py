@@ -146,6 +146,10 @@ def check_slices(folder):
     assert 5 in entries and all("/r2/" not in m.topic for m in file.messages), entries
     about = file.metadata["tandem.capture"]
     assert about["pair"] == "r1" and float(about["until"]) == T0 + 27, about
+    tandem("export", "-c", lab, folder / "all.jsonl", "--around", "entry:r1:2", "--before", 0, "--after", 0, "--pair",
+           "r1", "-o", folder / "bare.jsonl")
+    bare = verdicts(tandem("replay", "-c", lab, folder / "bare.jsonl").stdout)
+    assert bare and set(bare) <= set(whole), ("without time after it an entry has its reply", bare, whole)
     tandem("export", "-c", lab, folder / "all.jsonl", "--around", "id:c6", "--pair", "r2", "-o", folder / "id.jsonl")
     assert '"c6"' in (folder / "id.jsonl").read_text()
 
