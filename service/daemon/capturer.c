@@ -174,6 +174,12 @@ static struct journal_position find_mark(const struct capturer *c, int64_t t_us)
     return at;
 }
 
+/* A capture ends before its time, but the message of the event itself is in it. */
+static int64_t time_after(const struct capture_options *o)
+{
+    return o->after_us > 0 ? o->after_us : 1;
+}
+
 static void begin_capture(struct capturer *c, const struct offer *offer)
 {
     const struct capture_options *o = &c->file->capture;
@@ -183,7 +189,7 @@ static void begin_capture(struct capturer *c, const struct offer *offer)
                                 .t_us = offer->t_us,
                                 .from_us =
                                     from_us < offer->begin_us ? from_us : offer->begin_us,
-                                .until_us = offer->t_us + o->after_us,
+                                .until_us = offer->t_us + time_after(o),
                                 .open = true};
     slot.start = find_mark(c, slot.from_us - pair->timeout_us);
     (void)snprintf(slot.pair, sizeof slot.pair, "%s", pair->id);
@@ -207,8 +213,8 @@ static void handle_offer(struct capturer *c, const struct offer *offer, bool has
     size_t open_count = 0;
     struct capture_slot *open = find_open(c, c->file->pairs[offer->pair].id, &open_count);
     if (open && offer->t_us <= open->until_us) {
-        const int64_t most_us = open->t_us + LENGTHEN * o->after_us;
-        const int64_t until_us = offer->t_us + o->after_us;
+        const int64_t most_us = open->t_us + LENGTHEN * time_after(o);
+        const int64_t until_us = offer->t_us + time_after(o);
         (void)pthread_mutex_lock(&c->lock);
         open->until_us = until_us < most_us ? until_us : most_us;
         (void)pthread_mutex_unlock(&c->lock);

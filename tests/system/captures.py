@@ -135,6 +135,22 @@ def check_full_disk():
         assert not list((rig.folder / "captures").iterdir())
 
 
+def check_nothing_after():
+    """Without time after it, a capture still holds the reply that made the verdict."""
+    with make_rig() as rig:
+        text = rig.lab.read_text()
+        text = text.replace("timeout_s: 2}", "timeout_s: 9, sync_tolerance_s: 0.01}")
+        rig.lab.write_text(text.replace("after_s: 0.5", "after_s: 0"))
+        rig.start_daemon()
+        move(rig, "r1", "slow", "real")
+        pass_time(limit_s(0.3))
+        rig.publish("tandem/v1/r1/virtual/reply", {"id": "slow", "status": "done"})
+        rig.wait(lambda: any(not c["open"] for c in rig.get("/api/v1/captures")), "the capture is written", 20)
+        capture, = rig.get("/api/v1/captures")
+        out = replayed(rig, download(rig, f"/api/v1/captures/{capture['id']}.jsonl"), "jsonl")
+        assert "BEHIND" in out, out
+
+
 def main():
     with make_rig() as rig:
         rig.start_daemon()
@@ -145,6 +161,7 @@ def main():
         check_restart(rig)
         check_unchanged(rig)
     check_full_disk()
+    check_nothing_after()
     print("captures: saved around events, bounded, completed after a crash")
 
 
