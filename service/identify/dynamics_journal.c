@@ -9,7 +9,7 @@
 #include "logger/message/codec_native.h"
 #include "service/identify/journal_lines.h"
 
-ENUM_NAMES(journal_stamp, JOURNAL_STAMP_COUNT, "arrival", "robot", "simulated");
+NAMES(journal_stamp_names, JOURNAL_STAMP_COUNT, "arrival", "robot", "simulated");
 
 bool journal_field_from_name(const char *name, struct journal_field *field)
 {
