@@ -31,6 +31,7 @@ struct mcap_reader {
     const char *name;
     struct schema *schemas[IDS];
     struct channel *channels[IDS];
+    size_t ids;           /* all ids are below it */
     struct buffer record; /* content of the current record of the file */
     size_t next, end;     /* the records of a chunk in it that are still to be read */
     uint64_t at, after;   /* offsets of the current record and the next one */
@@ -181,6 +182,7 @@ static enum status add_schema(struct mcap_reader *r, struct cursor c, struct err
                         : err_no_memory(err, r->name, "no memory");
     }
     r->schemas[id] = s;
+    r->ids = id >= r->ids ? (size_t)id + 1 : r->ids;
     return STATUS_OK;
 }
 
@@ -202,6 +204,7 @@ static enum status add_channel(struct mcap_reader *r, struct cursor c, struct er
                         : err_no_memory(err, r->name, "no memory");
     }
     r->channels[id] = channel;
+    r->ids = id >= r->ids ? (size_t)id + 1 : r->ids;
     return STATUS_OK;
 }
 
@@ -356,7 +359,7 @@ void mcap_reader_close(struct mcap_reader *r)
     if (!r) {
         return;
     }
-    for (size_t i = 0; i < IDS; i++) {
+    for (size_t i = 0; i < r->ids; i++) {
         free_schema(r->schemas[i]);
         free_channel(r->channels[i]);
     }
