@@ -302,7 +302,7 @@ static bool try_rule(const struct recorded_pair *a, const struct recorded_pair *
     }
     return match_in_order(a, b, out, status) &&
            (forced || ((double)out->count >= SEQUENCE_SHARE * (double)count_shorter(a, b) &&
-                       !align_has_one_command(a) && !align_has_one_command(b)));
+                       !(align_has_one_command(a) && align_has_one_command(b))));
 }
 
 enum status align_find(const struct recorded_pair *a, const struct recorded_pair *b,

@@ -151,6 +151,10 @@ def check_errors():
         pathlib.Path("shape.json").write_text(text)
         said = tandem("compare", "shape.json", "B.json", code=1).stderr
         check("shape", "something else is there" in said, said)
+    first = json.load(open("same.json"))
+    del first["pairs"]["r1"]["entries"][1:]
+    json.dump(first, open("first.json", "w"))
+    tandem("gate", "A.json", "first.json", code=4)
     other = json.load(open("B.json"))
     other["pairs"] = {"r2": other["pairs"]["r1"]}
     json.dump(other, open("other.json", "w"), indent=1)
