@@ -49,6 +49,8 @@ struct servo_fit {
     enum servo_limit limit;
     double play_chi2;      /* how much better play explains the positions; NaN: not tried */
     double coloured_ratio; /* predictable residual, as a ratio of the motion's sd */
+    double sides_ratio;    /* how much more a radian is worth above zero than below */
+    double sides_se;       /* its standard error */
     double hac_share;      /* of the rows over which the errors allow for autocorrelation */
     double phase_rad;      /* residual that commands would cause if they changed between rows */
     /* Speed of the command, and its frequency at the amplitude there, above which the servo

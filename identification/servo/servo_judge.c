@@ -7,6 +7,7 @@
 
 #include "base/numbers/constants.h"
 #include "base/numbers/random.h"
+#include "identification/numeric/dot.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/servo/servo_thresholds.def"
@@ -14,6 +15,7 @@
 /* Seconds over which residuals may be autocorrelated; of a block of rows with one speed; and
  * over which the speed of the command is measured. */
 static const double HAC_S = 1.0, BLOCK_S = 1.0, SPEED_S = 0.04;
+static const double SIDES_RANK = 1e-9;  /* sin q is nearly q in short motions */
 static const double DIFFERENCES = 10.0; /* of the Jacobian: smooths the encoder's steps */
 enum { LAGS = 8, PART_ITERATIONS = 10 };
 
@@ -416,8 +418,69 @@ static void describe_fast(struct servo_problem *p, struct servo_fit *fit)
     }
 }
 
+/* Terms of the droop, the bend at zero, and the residual of a row. */
+static void set_side_row(const struct servo_problem *p, size_t k, double *row)
+{
+    const double q = p->shown[k];
+    const double terms[] = {1.0, q, sin(q), cos(q), fabs(q), p->set->position_rad[k] - q};
+    memcpy(row, terms, sizeof terms);
+}
+
+/* Commands that are worth less below zero than above bend the response at zero. The droop of
+ * the fit hides most of that bend, so the residual is regressed on the terms of the droop as
+ * well:
+ *
+ *   e = b0 + b1 q + b2 sin q + b3 cos q + c |q|
+ *
+ * 2 c is how much more a radian is worth above zero. Its error is that of sums over blocks, in
+ * which residuals may be alike, of what the other terms do not explain of |q|. */
+static void measure_sides(const struct servo_problem *p, struct servo_fit *fit)
+{
+    enum { OTHERS = 4, ALL };
+    const struct servo_set *set = p->set;
+    struct qr_accumulator triangle;
+    struct svd svd;
+    double with[ALL];  /* the coefficients above */
+    double hides[ALL]; /* |q| by the other terms */
+    double sum = 0.0;  /* of the present block */
+    double variance = 0.0;
+    double squares = 0.0;
+    double began_s = -HUGE_VAL;
+    qr_start(&triangle, ALL + 1);
+    for (size_t k = 0; k < set->n; k++) {
+        if (p->weight[k] > 0.0) {
+            double row[ALL + 1];
+            set_side_row(p, k, row);
+            qr_add(&triangle, row);
+        }
+    }
+    qr_flush(&triangle);
+    if (qr_solve(&triangle, ALL, SIDES_RANK, &svd, with) != STATUS_OK ||
+        qr_solve(&triangle, OTHERS, SIDES_RANK, &svd, hides) != STATUS_OK) {
+        return;
+    }
+    for (size_t k = 0; k < set->n; k++) {
+        double row[ALL + 1];
+        if (!(p->weight[k] > 0.0)) {
+            continue;
+        }
+        if (fabs(set->t_s[k] - began_s) > BLOCK_S) {
+            began_s = set->t_s[k];
+            variance += sum * sum;
+            sum = 0.0;
+        }
+        set_side_row(p, k, row);
+        const double bend = row[OTHERS] - dot_product(row, hides, OTHERS);
+        sum += bend * (row[ALL] - dot_product(row, with, ALL));
+        squares += bend * bend;
+    }
+    fit->sides_ratio = 2.0 * with[OTHERS];
+    fit->sides_se = 2.0 * sqrt(variance + sum * sum) / squares;
+}
+
 void servo_residuals_describe(struct servo_problem *problem, struct servo_fit *fit)
 {
+    measure_sides(problem, fit);
     fit->coloured_ratio = servo_residuals_colour(problem);
     fit->phase_rad = servo_residuals_phase(problem, &fit->law);
     describe_fast(problem, fit);
@@ -479,6 +542,14 @@ static void judge_values(struct servo_fit *fit)
             "the position moves %.3g times as far as its command: scale, or a spring",
             fit->law.scale);
         estimate_advise(e, "check the scales of command and position");
+    }
+    if (fabs(fit->sides_ratio) > fmax(PART_RATIO, SIDES_Z * fit->sides_se)) {
+        estimate_reason(e, REASON_UNMODELLED, ESTIMATE_MARGINAL,
+                        "commands %s zero move the servo %.0f %% less than those %s",
+                        fit->sides_ratio > 0.0 ? "below" : "above",
+                        100.0 * fabs(fit->sides_ratio),
+                        fit->sides_ratio > 0.0 ? "above" : "below");
+        estimate_advise(e, "check the scale of the command in both directions");
     }
     if (!fit->converged) {
         estimate_reason(e, REASON_SEARCH_FAILED, ESTIMATE_MARGINAL, "the search ended early");

@@ -248,8 +248,9 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
     int64_t longest_us = 0;
     for (int side = 0; side < SIDE_COUNT && st == STATUS_OK; side++) {
         st = read_seconds(csv, at[COLUMN_LAP + side], false, &move.lap_us[side], err);
-        st = st == STATUS_OK ? read_status(t, COLUMN_STATUS + side, &move.status[side], err)
-                             : st;
+        st = st == STATUS_OK
+                 ? read_status(t, (enum column)(COLUMN_STATUS + side), &move.status[side], err)
+                 : st;
         longest_us = st == STATUS_OK && move.lap_us[side] != LAB_TIME_NONE &&
                              move.lap_us[side] > longest_us
                          ? move.lap_us[side]

@@ -125,6 +125,7 @@ static void test_scenarios(void)
         {{.name = "two values", .clip = 0.5}, REASON_POOR_EXCITATION},
         {{.name = "gentle", .gentle = 0.05}, REASON_POOR_EXCITATION},
         {{.name = "falls", .at_half = -0.2}, REASON_CHANGES_WITH_TIME},
+        {{.name = "asymmetric", .backed = -0.15}, REASON_UNMODELLED},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         record_servo(&rows[i].scenario, 3);

@@ -421,7 +421,7 @@ static double draw_by_forecasts(const struct team_draw *d, size_t r,
         rows[i][TRAVEL_INV_V] /= d->tp->speed[r];
         lap_s += forecast_law_lap(law, rows[i], &spread_s[i]);
     }
-    for (size_t i = 0; i < count && !isnan(lap_s); i++) {
+    for (size_t i = 0; i < count && i < TEAM_LEGS_MAX && !isnan(lap_s); i++) {
         if (d->expect) {
             forecast_add_ahead(&robot->ahead, rows[i], spread_s[i]);
         } else {
