@@ -1,5 +1,4 @@
-/* needs: a minute */
-/* short: TANDEM_WITHOUT=turning,together */
+/* needs: a minute, full */
 /* How five real robots (iRobot Create under a camera system) follow their velocity commands:
  * fitted on the first half of an hour's quarter, predicted over the second. Needs the data in
  * $TANDEM_DATA, else next to the source tree. The data are not ours to ship. */

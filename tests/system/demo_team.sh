@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: virtual time
+# needs: virtual time, full
 # tandem demo --team: two simulated robots share a place. The demo ends by itself and in time, prints what a
 # simulation predicts of the work, leaves no process behind, and its journal replays.
 set -eu

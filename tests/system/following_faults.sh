@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: virtual time
+# needs: virtual time, full
 # A virtual vessel follows a real one over a real broker while robots, network, broker, daemon and clocks fail in
 # turn.
 set -eu

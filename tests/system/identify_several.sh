@@ -1,4 +1,4 @@
-# needs: real time
+# needs: real time, full
 # tandem identify with several recordings of one robot: the spread between them, one that is odd; and --write.
 set -eu
 . "$SOURCE/tests/support/identify.sh"

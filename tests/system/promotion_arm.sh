@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: virtual time
+# needs: virtual time, full
 # Promotion to a simulated arm: afterwards the tools stay together.
 set -eu
 command -v mosquitto_sub >/dev/null && python3 -c 'import jsonschema' 2>/dev/null || exit 77
