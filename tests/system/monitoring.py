@@ -72,7 +72,9 @@ class Prometheus:
     def __init__(self, rig):
         self.port = free_port()
         conf = rig.folder / "prometheus.yml"
-        conf.write_text(f"global: {{scrape_interval: 200ms, evaluation_interval: 1s}}\nrule_files: [{ALERTS}]\n"
+        # A scrape may last as long as the interval.
+        every_ms = int(200 * limit_s(1))
+        conf.write_text(f"global: {{scrape_interval: {every_ms}ms, evaluation_interval: 1s}}\nrule_files: [{ALERTS}]\n"
                         f"scrape_configs: [{{job_name: tandem, static_configs: [{{targets: ['127.0.0.1:{rig.http_port}']}}]}}]\n")
         log = open(rig.folder / "prometheus.log", "w")
         rig.run(["prometheus", f"--config.file={conf}", f"--storage.tsdb.path={rig.folder}/tsdb",
@@ -88,7 +90,7 @@ class Prometheus:
 
     def scrapes(self):
         try:
-            return float(self.query('count_over_time(up{job="tandem"}[1m])')[0]["value"][1])
+            return float(self.query('count_over_time(up{job="tandem"}[1h])')[0]["value"][1])
         except (OSError, IndexError):
             return 0
 
