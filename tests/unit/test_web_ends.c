@@ -1,4 +1,4 @@
-/* needs: threads */
+/* needs: threads, real time */
 /* Every way in which libmicrohttpd ends a request gives back what the request acquired. */
 #include "tests/support/check.h"
 

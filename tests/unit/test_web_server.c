@@ -1,4 +1,4 @@
-/* needs: threads */
+/* needs: threads, real time */
 /* The HTTP server under bad clients, many clients, and while it stops. It runs threads. */
 #include "tests/support/check.h"
 
