@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The links of a real arm are identified from its poses; the test measures how far the tools are apart before and
 # after.
 command -v python3 >/dev/null && command -v mosquitto_sub >/dev/null || exit 77

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # docs/examples/gate.sh over a real broker: it records a reference, an equal simulator passes, a slower one fails.
 set -eu
 . "$SOURCE/tests/support/broker.sh"

@@ -1,4 +1,4 @@
-# needs: real time
+# needs: virtual time
 # tandem identify --model odometry: input, refusals and output.
 set -eu
 . "$SOURCE/tests/support/identify.sh"

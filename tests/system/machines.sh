@@ -1,4 +1,4 @@
-# needs: real time
+# needs: virtual time
 # tandem machines: every output format, and the errors for wrong usage.
 set -eu
 fail() { echo "machines: $*" >&2; exit 1; }

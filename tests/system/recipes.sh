@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The commands of docs/operations.md run as written: access, backup, restore; and its figures of disk space are
 # measured.
 command -v python3 >/dev/null && command -v mosquitto_passwd >/dev/null || { echo "no python3 or mosquitto"; exit 77; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Two robots, a driver and a recording, over a real broker: every command is answered, the recording plays back message
 # for message, and wrong usage gives an error.
 set -eu

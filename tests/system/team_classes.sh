@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Every class of config/examples/ offline, with simulated robots over a broker, and from the recording of that.
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 export PYTHONPATH=tests/support

@@ -54,7 +54,7 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     const int64_t began_us = lab_clock_monotonic_us();
     const int code = daemon_end(&served, SIGTERM);
     const int64_t took_us = lab_clock_monotonic_us() - began_us;
-    CHECK("stops in time", took_us < 5000000);
+    CHECK("stops in time", took_us < 10000000); /* systemd allows 60 s */
     (void)printf("    %s: stopped after %" PRId64 " us\n", row, took_us);
     CHECK("names the place", code == 0 || strstr(daemon_log(&served), "the broker has them"));
     clear();

@@ -1,4 +1,4 @@
-/* needs: threads, virtual time */
+/* needs: virtual time */
 /* The daemon under a supervisor: its messages on NOTIFY_SOCKET, and their times; threads. */
 #include "tests/support/check.h"
 #include "tests/support/fault_code.h"

@@ -251,7 +251,7 @@ static void test_slow_body(void)
     }
     const double took_s = now_s() - begin_s;
     CHECK("cut off", !open);
-    CHECK("after a while", took_s > 4.0 && took_s < 12.0);
+    CHECK("after a while", took_s > 4.0 && took_s < 12.0 * wait_patience());
     (void)close(fd);
     web_stop(web);
 }
@@ -354,7 +354,7 @@ static void test_stop(void)
     }
     begin_s = now_s();
     web_stop(web);
-    CHECK("soon", now_s() - begin_s < 1.9);
+    CHECK("soon", now_s() - begin_s < 1.9 * wait_patience());
     int good = 0;
     for (size_t i = 0; i < CLIENTS; i++) {
         (void)pthread_join(clients[i].thread, NULL);
@@ -375,7 +375,7 @@ static void test_stop(void)
     (void)usleep(50 * 1000);
     begin_s = now_s();
     web_stop(web);
-    CHECK("not for ever", now_s() - begin_s < 4.0);
+    CHECK("not for ever", now_s() - begin_s < 4.0 * wait_patience());
     struct http_reply reply = http_receive(fd);
     CHECK_INT("closed", reply.status, 0);
     http_free(&reply);
