@@ -57,6 +57,7 @@ STUDIES = {
     "forecast_coverage": (200, 40),
     "input_interpolation": (25, 4),
     "live_fits": (8, 1),
+    "next_move": (400, 10),
     "odometry": (1000, 100),
     "online_filter": (60, 16),
     "output_error": (200, 60),
