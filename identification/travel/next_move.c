@@ -32,6 +32,15 @@ static bool is_delay(enum travel_term j)
     return j < TRAVEL_INV_W;
 }
 
+void next_move_aim_start(struct next_move_aim *aim, double speed_ratio)
+{
+    *aim = (struct next_move_aim){.speed_ratio = speed_ratio,
+                                  .delay_s = (double)NAN,
+                                  .half_s = (double)NAN,
+                                  .turn_rad = {0.3, 3.0},
+                                  .drive_m = {0.1, 1.0}};
+}
+
 void next_move_start(struct next_move_known *known, double angular_radps, double linear_mps)
 {
     *known = (struct next_move_known){.lap_s_sd = FIRST_LAP_S_SD,
@@ -137,7 +146,7 @@ struct candidate {
     double turn, drive, gain;
 };
 
-/* What a choice needs to know. */
+/* The things that a choice depends on. */
 struct choice {
     const struct next_move_aim *aim;
     const struct next_move_known *known;

@@ -17,7 +17,7 @@
 
 enum { NEXT_MOVE_LEFT_MAX = 1000, MOVE_PLAN_MAX = 2000 /* moves of a plan */ };
 
-/* What is wanted, and which moves are possible. */
+/* A goal or a mission, and the moves that are possible. */
 struct next_move_aim {
     /* Half widths of 95 % intervals: of speeds, as a ratio, and of delays (NaN: any). */
     double speed_ratio, delay_s;
@@ -28,7 +28,7 @@ struct next_move_aim {
     double room_m[2][2];                  /* its corners with the least, the largest x and y */
 };
 
-/* What is known so far. */
+/* The knowledge so far. */
 struct next_move_known {
     double information[TRAVEL_P * TRAVEL_P]; /* sum of x x' of the usable moves */
     double lap_s_sd, beta[TRAVEL_P];         /* of the fit, or first guesses */
@@ -53,6 +53,9 @@ struct next_move {
     double gain; /* only larger or smaller is meant; 0 for middle and room */
     double se[TRAVEL_P], se_after[TRAVEL_P]; /* of beta; after: with this move */
 };
+
+/* Sets the aim to know the speeds, with moves of 0.3 to 3 rad and 0.1 to 1 m. */
+void next_move_aim_start(struct next_move_aim *aim, double speed_ratio);
 
 /* Begins without moves: first guesses, with these speeds. */
 void next_move_start(struct next_move_known *known, double angular_radps, double linear_mps);

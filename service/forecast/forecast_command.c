@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/options/option_file.h"
 #include "service/forecast/forecast_check.h"
 #include "service/replay/replay_read.h"
-#include "service/sim/mission/mission_file.h"
+#include "service/sim/mission/mission_legs.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
@@ -23,7 +22,6 @@ struct forecast_run {
     bool json;
     struct forecast_question question;
     struct lab_file file;
-    struct mission_file mission;
     struct forecast_checks *checks; /* NULL: none wanted */
     struct replay *replay;
 };
@@ -68,78 +66,10 @@ static bool read_table(struct forecast_run *run)
     return run->question.count > 0 || report_fault(run->moves_path, "it has no moves");
 }
 
-/* The mission's own machines command a robot that obeys exactly. */
-struct walk {
-    struct mission mission;
-    struct forecast_question *question;
-    bool open, full;
-    double pose[3];
-};
-
-static void follow_command(void *context, const struct mission_effect *effect)
+static bool add_leg(void *context, double rotation_rad, double displacement_m)
 {
-    struct walk *walk = context;
-    const struct event_command *c = &effect->command;
-    if (effect->kind != MISSION_COMMAND) {
-        return;
-    }
-    walk->open = true;
-    if (pair_forecast_sizes(c->rotation_rad, c->displacement_m)) {
-        walk->full = !forecast_question_add(walk->question, c->rotation_rad, c->displacement_m);
-    }
-    walk->pose[2] += c->rotation_rad;
-    walk->pose[0] += c->displacement_m * cos(walk->pose[2]);
-    walk->pose[1] += c->displacement_m * sin(walk->pose[2]);
-}
-
-static void add_value(struct event_reply *reply, const char *name, double number)
-{
-    struct event_value *value = &reply->values[reply->value_count++];
-    (void)snprintf(value->name, sizeof value->name, "%s", name);
-    value->kind = VALUE_NUMBER;
-    value->number = number;
-}
-
-static void walk_mission(const struct mission_plan *plan, struct walk *walk)
-{
-    mission_init(&walk->mission, plan, "forecast", 0);
-    memcpy(walk->pose, plan->start, sizeof walk->pose);
-    mission_start(&walk->mission, 0, follow_command, walk);
-    while (walk->open && !walk->full) {
-        struct event_reply reply = {.status = REPLY_DONE};
-        add_value(&reply, "x_m", walk->pose[0]);
-        add_value(&reply, "y_m", walk->pose[1]);
-        add_value(&reply, "psi_rad", walk->pose[2]);
-        memcpy(reply.id, walk->mission.id, sizeof reply.id);
-        walk->open = false;
-        mission_reply(&walk->mission, &reply, 0, follow_command, walk);
-    }
-}
-
-static bool read_mission(struct forecast_run *run)
-{
-    struct err_list errors = {0};
-    struct walk *walk = calloc(1, sizeof *walk);
-    if (!walk) {
-        return report_fault("", "not enough memory");
-    }
-    bool fine =
-        option_file_load(&mission_file, run->mission_path, &run->mission, &errors) == STATUS_OK;
-    err_list_print(&errors, stderr);
-    for (size_t i = 0; fine && i < run->mission.plan.step_count; i++) {
-        fine = run->mission.plan.steps[i].kind == L2_STEP_PATH ||
-               report_fault(run->mission_path,
-                            "only path_m: the legs of goal_m and sweep are not known before");
-    }
-    if (fine) {
-        walk->question = &run->question;
-        walk_mission(&run->mission.plan, walk);
-        fine = walk->full
-                   ? report_fault(run->mission_path, "more than 256 moves")
-                   : run->question.count > 0 || report_fault(run->mission_path, "no moves");
-    }
-    free(walk);
-    return fine;
+    return !pair_forecast_sizes(rotation_rad, displacement_m) ||
+           forecast_question_add(context, rotation_rad, displacement_m);
 }
 
 static bool read_question(struct forecast_run *run)
@@ -163,7 +93,7 @@ static bool read_question(struct forecast_run *run)
         return read_table(run);
     }
     if (run->mission_path) {
-        return read_mission(run);
+        return mission_legs_read("forecast", run->mission_path, add_leg, &run->question);
     }
     return !move || forecast_question_add(
                         &run->question, isfinite(run->rotation_rad) ? run->rotation_rad : 0.0,

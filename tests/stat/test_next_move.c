@@ -58,14 +58,6 @@ static double lap_s(struct robot *robot, double rotation, double displacement)
     return lap + robot->sd_s * truth_normal(&state);
 }
 
-static void set_ranges(struct next_move_aim *aim)
-{
-    aim->turn_rad[0] = 0.3;
-    aim->turn_rad[1] = 3.0;
-    aim->drive_m[0] = 0.1;
-    aim->drive_m[1] = 1.0;
-}
-
 static bool is_inside(const struct next_move_aim *aim, const double pose[3])
 {
     bool inside = true;
@@ -183,18 +175,18 @@ static double compare_moves(const char *name, const struct next_move_aim *aim)
 
 static void test_goal(void)
 {
-    struct next_move_aim aim = {.speed_ratio = 0.02, .delay_s = (double)NAN};
-    set_ranges(&aim);
+    struct next_move_aim aim;
+    next_move_aim_start(&aim, 0.02);
     CHECK("goal", compare_moves("speeds to 2 %", &aim) >= 3.0);
 }
 
 static void test_room(void)
 {
-    struct next_move_aim aim = {.speed_ratio = 0.02,
-                                .delay_s = (double)NAN,
-                                .bounded = true,
-                                .room_m = {{-1.2, -1.0}, {1.2, 1.0}}};
-    set_ranges(&aim);
+    static const double room_m[2][2] = {{-1.2, -1.0}, {1.2, 1.0}};
+    struct next_move_aim aim;
+    next_move_aim_start(&aim, 0.02);
+    aim.bounded = true;
+    memcpy(aim.room_m, room_m, sizeof room_m);
     CHECK("room", compare_moves("speeds to 2 %, 2.4 m x 2 m", &aim) >= 2.0);
 }
 
@@ -203,8 +195,10 @@ static void test_mission(void)
     static const double moves[][2] = {{PI / 2.0, 0.5}, {PI / 2.0, 0.5}, {PI / 2.0, 0.5},
                                       {PI / 2.0, 0.5}, {0.0, 0.3},      {0.0, 0.3},
                                       {PI / 4.0, 0.0}, {PI / 4.0, 0.0}, {PI / 4.0, 0.0}};
-    struct next_move_aim aim = {.mission = true, .half_s = 0.15};
-    set_ranges(&aim);
+    struct next_move_aim aim;
+    next_move_aim_start(&aim, (double)NAN);
+    aim.mission = true;
+    aim.half_s = 0.15;
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
         double x[TRAVEL_P];
         travel_row(moves[i][0], moves[i][1], x);
@@ -218,9 +212,9 @@ static void test_mission(void)
 /* Counts the plans of 36 moves that the law's check stops. */
 static size_t count_stops(const char *name, bool accelerates)
 {
-    struct next_move_aim aim = {.speed_ratio = 0.001, .delay_s = (double)NAN};
+    struct next_move_aim aim;
     size_t stops = 0;
-    set_ranges(&aim);
+    next_move_aim_start(&aim, 0.001);
     for (size_t k = 0; k < campaign.runs; k++) {
         const struct robot robot = {.accelerates = accelerates, .sd_s = 0.03};
         stops += follow_plan(&aim, robot, LAW_MOVES).stop == MOVE_PLAN_LAW;

@@ -1,5 +1,6 @@
 /* needs: threads */
-/* The report of a pair over HTTP: a file to save, without scripts; its time; its limits. */
+/* The report of a pair over HTTP: a file to save, without scripts; its time; its limits. And
+ * its next move. */
 #include <sqlite3.h>
 
 #include "tests/support/web_served.h"
@@ -90,6 +91,27 @@ static void test_limit(void)
     http_free(&reply);
 }
 
+/* The next move rests on the moves of the fit. */
+static void test_next_move(void)
+{
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/travel-time?goal=0.02");
+    json_t *body = parse(&reply);
+    json_t *next = json_object_get(body, "next_move");
+    const double width =
+        json_number_value(member(next, "widths_after", "angular_speed_ratio", NULL));
+    CHECK_INT("goal", reply.status, 200);
+    CHECK_INT("rows", json_array_size(json_object_get(next, "rows")),
+              json_integer_value(member(body, "real", "n", NULL)));
+    CHECK("width", width > 0.0 && width < 0.5);
+    CHECK("move", json_is_number(json_object_get(next, "rotation_rad")) ==
+                      (json_integer_value(json_object_get(next, "moves_left")) > 0));
+    json_decref(body);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/travel-time?goal=2");
+    CHECK_INT("goal of 200 %", reply.status, 400);
+    http_free(&reply);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -98,5 +120,6 @@ int main(void)
     CU_add_test(suite, "report", test_report);
     CU_add_test(suite, "span", test_span);
     CU_add_test(suite, "limit", test_limit);
+    CU_add_test(suite, "next move", test_next_move);
     return end_served();
 }

@@ -365,3 +365,58 @@ void forecast_report_sum(struct json_writer *w, const char *key, const struct pa
                JSON("of", (uint32_t)pair->forecast.judged[FORECAST_LAG]));
     json_write_close(w);
 }
+
+/* ---- the next move ---- */
+
+bool forecast_report_plans(const struct pair_params *p)
+{
+    return !pair_is_arm(p) && p->motion == TRAVEL_TURNS_AND_DRIVES;
+}
+
+void forecast_report_widths(struct json_writer *w, const struct next_move_known *known,
+                            const double se[TRAVEL_P], size_t left)
+{
+    double width[TRAVEL_P];
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        width[j] = next_move_width(known, j, se[j]);
+    }
+    JSON_WRITE(w,
+               JSON_OBJECT("widths_after", JSON("t0_s", width[TRAVEL_T0]),
+                           JSON("ta_s", width[TRAVEL_TA]), JSON("tr_s", width[TRAVEL_TR]),
+                           JSON("angular_speed_ratio", width[TRAVEL_INV_W]),
+                           JSON("linear_speed_ratio", width[TRAVEL_INV_V])),
+               left < NEXT_MOVE_LEFT_MAX ? JSON("moves_left", left) : JSON_NULL("moves_left"));
+}
+
+void forecast_report_next_move(struct json_writer *w, const char *key, const struct pair *pair,
+                               const struct pair_params *p, const struct pair_fits *fits,
+                               double speed_ratio)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    struct next_move_aim aim;
+    struct next_move_known known;
+    struct next_move next = {.why = NEXT_MOVE_GOAL};
+    const size_t n = pair_moves(pair, p, SIDE_REAL, moves, t_us);
+    next_move_aim_start(&aim, speed_ratio);
+    next_move_start(&known, p->kalman.nominal_w_radps, p->kalman.nominal_v_mps);
+    for (size_t i = 0; i < n; i++) {
+        next_move_add(&known, moves[i].rotation_rad, moves[i].displacement_m);
+    }
+    if (fits->known[SIDE_REAL]) {
+        next_move_learn(&known, &fits->fit[SIDE_REAL]);
+    }
+    const bool found = next_move_find(&aim, &known, NULL, n, &next) == NEXT_MOVE_FOUND;
+    JSON_OPEN(w, key, JSON("rotation_rad", found ? next.rotation_rad : (double)NAN),
+              JSON("displacement_m", found ? next.displacement_m : (double)NAN),
+              JSON("why", found ? next_move_why_name(next.why) : "reached"));
+    forecast_report_widths(w, &known, found ? next.se_after : next.se,
+                           next_move_left(&aim, &known, n));
+    json_write_array(w, "rows");
+    for (size_t i = 0; i < n; i++) {
+        const double row[] = {moves[i].rotation_rad, moves[i].displacement_m, moves[i].lap_s};
+        json_write_numbers(w, NULL, row, COUNT(row));
+    }
+    json_write_close(w);
+    json_write_close(w);
+}

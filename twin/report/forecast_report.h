@@ -5,6 +5,7 @@
 #define TWIN_REPORT_FORECAST_REPORT_H
 
 #include "identification/travel/forecast_sum.h"
+#include "identification/travel/next_move.h"
 #include "logger/message/json_write.h"
 #include "twin/pair/pair.h"
 
@@ -47,6 +48,20 @@ void forecast_report_open(struct json_writer *w, const char *key, const struct p
 /* Writes {"pair","moves","level","real_lap":{…},…,"answer","why","held","of"}. */
 void forecast_report_sum(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_params *p, const struct forecast_question *question);
+
+/* Are moves planned for this pair? Its robots turn and drive. */
+bool forecast_report_plans(const struct pair_params *p);
+
+/* Writes the move by which the real robot's speeds are known best after those of the window,
+ * and these moves: {"rotation_rad","displacement_m","why","widths_after":{…},"moves_left",
+ * "rows":[[rotation, displacement, lap],…]}. */
+void forecast_report_next_move(struct json_writer *w, const char *key, const struct pair *pair,
+                               const struct pair_params *p, const struct pair_fits *fits,
+                               double speed_ratio);
+
+/* Writes widths with these standard errors, and how many moves are still needed. */
+void forecast_report_widths(struct json_writer *w, const struct next_move_known *known,
+                            const double se[TRAVEL_P], size_t left);
 
 /* Describes the reason of an answer. */
 void forecast_report_why(const struct forecast_past *past,

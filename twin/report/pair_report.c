@@ -35,10 +35,8 @@ static void write_tracked(struct json_writer *w, const char *key, const struct p
             JSON("drifts", k->drifts)));
 }
 
-void pair_report_travel_time(struct json_writer *w, const char *key,
-                             const struct pair_fits *fits)
+void pair_report_fits(struct json_writer *w, const struct pair_fits *fits)
 {
-    json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (!json_write_known(w, side_name(s), fits->known[s])) {
             continue;
@@ -51,6 +49,13 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
         JSON_WRITE(w, JSON_IF(fits->version[s][0], JSON("robot_version", fits->version[s])));
         json_write_close(w);
     }
+}
+
+void pair_report_travel_time(struct json_writer *w, const char *key,
+                             const struct pair_fits *fits)
+{
+    json_write_object(w, key);
+    pair_report_fits(w, fits);
     json_write_close(w);
 }
 

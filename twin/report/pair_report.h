@@ -9,7 +9,8 @@
 #include "twin/report/model_fragment.h"
 
 /* Writes {"real": FIT, "virtual": FIT}: the batch fits of the moves in the window
- * (fit_report.h). */
+ * (fit_report.h); or only the members. */
+void pair_report_fits(struct json_writer *w, const struct pair_fits *fits);
 void pair_report_travel_time(struct json_writer *w, const char *key,
                              const struct pair_fits *fits);
 

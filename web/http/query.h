@@ -80,6 +80,7 @@ struct query {
     double rotation_rad, displacement_m; /* of a forecast's move; 0 when absent */
     int level;                           /* enum forecast_level */
     int open;                            /* 1: forecasts of open commands */
+    double goal_ratio; /* half width of speeds that the next move is for; 0 when absent */
 };
 
 /* Decode text[bytes] to out[size] with a NUL. False, with out unspecified: a '%' without two

@@ -2,15 +2,29 @@
  * and the arm. */
 #include "twin/report/arm_links_report.h"
 #include "twin/report/following_report.h"
+#include "twin/report/forecast_report.h"
 #include "twin/report/pair_report.h"
 #include "web/resource/handlers.h"
 #include "web/stream/trails.h"
 
 void get_travel_time(const struct web_request *request, struct web_response *response)
 {
+    const bool next = request->query.given & QUERY_BIT(QUERY_GOAL);
     struct pair_fits fits;
+    if (next && !forecast_report_plans(request->params)) {
+        (void)web_problem(request, response, PROBLEM_BAD_PARAMETER, "goal",
+                          "goal: moves are planned for robots that turn and drive");
+        return;
+    }
     request->view->fits(request->view, request->pair, &fits);
-    pair_report_travel_time(web_tagged_json(response), NULL, &fits);
+    struct json_writer *json = web_tagged_json(response);
+    json_write_object(json, NULL);
+    pair_report_fits(json, &fits);
+    if (next) {
+        forecast_report_next_move(json, "next_move", request->shown, request->params, &fits,
+                                  request->query.goal_ratio);
+    }
+    json_write_close(json);
 }
 
 void get_tracked(const struct web_request *request, struct web_response *response)

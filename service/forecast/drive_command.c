@@ -1,5 +1,5 @@
-/* service/mqtt/drive_command.c - `tandem drive`, the simplest L1: sends moves one after
- * another, each when the previous one is answered. */
+/* service/forecast/drive_command.c - `tandem drive`, the simplest L1: sends moves one after
+ * another, each when the previous one is answered. They are random, or those of a plan. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,16 +9,28 @@
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
+#include "service/forecast/drive_plan.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
+#include "service/tool/stop_signal.h"
 
-enum { STOP_MS = 3000, CONNECT_US = 10 * 1000 * 1000, THIRDS = 3, ROUND = THIRDS * THIRDS };
+enum {
+    STOP_MS = 3000,
+    CONNECT_US = 10 * 1000 * 1000,
+    POSE_US = 5 * 1000 * 1000, /* time for a pose to arrive */
+    THIRDS = 3,
+    ROUND = THIRDS * THIRDS,
+    TOPICS_MAX = 5
+};
 
 static const double TIMEOUT_S = 10.0;
+/* Speeds that a plan guesses first, without a lab file. */
+static const double GUESS_RADPS = 1.0;
+static const double GUESS_MPS = 0.2;
 
 struct drive {
     struct mqtt_client_options broker;
@@ -34,21 +46,43 @@ struct drive {
     unsigned order[ROUND], left; /* order of the moves in this round */
     bool link;
     char command_topic[MESSAGE_TOPIC_MAX];
+    size_t topic_count;
+    struct mqtt_client_topic topics[TOPICS_MAX]; /* their filters are: */
+    char filters[TOPICS_MAX][MESSAGE_TOPIC_MAX];
     struct event_command command; /* the command without an answer yet */
     /* LAB_TIME_NONE: no answer yet; link mode: [SIDE_REAL] only */
     int64_t lap_us[SIDE_COUNT];
     bool closed; /* its entry has arrived; only with a lab file */
     uint64_t sent, answered, entries;
+
+    struct drive_plan_options options;
+    struct drive_plan planned, *plan; /* plan NULL: random moves */
+    int64_t end_us;                   /* of --for, monotonic */
+    double guess_radps, guess_mps;
+    bool open; /* the command is under way */
+    /* The real robot's answer: what it was, its motion (LAB_TIME_NONE: not reported), and
+     * whether a fit must not use it. */
+    size_t status; /* enum reply_status, or REPLY_STATUS_COUNT: none */
+    int64_t motion_us;
+    bool unusable;
 };
 
 /* ---- answers ---- */
 
-static void receive_reply(void *context, const struct event *event)
+static void receive_event(void *context, const struct event *event)
 {
     struct drive *d = context;
-    if (event->kind == EVENT_REPLY && strcmp(event->reply.id, d->command.id) == 0 &&
-        d->lap_us[event->side] == LAB_TIME_NONE) {
+    const bool is_reply = event->kind == EVENT_REPLY;
+    if (is_reply && strcmp(event->reply.id, d->command.id) != 0) {
+        return;
+    }
+    if (d->plan) {
+        drive_plan_receive_pose(d->plan, event, d->open);
+    }
+    if (is_reply && !d->lab_path && d->lap_us[event->side] == LAB_TIME_NONE) {
         d->lap_us[event->side] = event->t_us - d->command.source_us;
+        d->status = event->side == SIDE_REAL ? event->reply.status : d->status;
+        d->unusable = d->unusable || (event->side == SIDE_REAL && event->reply.uncalibrated);
     }
 }
 
@@ -63,13 +97,19 @@ static bool scan_lap(struct json_scan *s, int64_t *lap_us)
     return number;
 }
 
-/* The daemon compares robots of any protocol: its entry has both laps. */
+/* The daemon compares robots of any protocol: its entry has both laps, and says which of them
+ * a fit may use. */
 static void receive_entry(struct drive *d, const struct message *m)
 {
     struct json_scan s;
     struct json_text key;
     struct json_text id = {0};
+    struct json_text status = {0};
+    struct json_text whose = {0}; /* "real", "virtual", "both", "command" */
     int64_t lap_us[SIDE_COUNT] = {LAB_TIME_NONE, LAB_TIME_NONE};
+    int64_t motion_us = LAB_TIME_NONE;
+    int64_t away_us = LAB_TIME_NONE;
+    bool unusable = false;
     json_scan_start(&s, m->payload, m->stored_bytes, JSON_SCAN_DEPTH_MAX);
     if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
         return;
@@ -78,10 +118,23 @@ static void receive_entry(struct drive *d, const struct message *m)
         (void)(json_text_is(&key, "id")              ? json_scan_text(&s, &id)
                : json_text_is(&key, "real_lap_s")    ? scan_lap(&s, &lap_us[SIDE_REAL])
                : json_text_is(&key, "virtual_lap_s") ? scan_lap(&s, &lap_us[SIDE_VIRTUAL])
-                                                     : json_scan_skip(&s, NULL, NULL));
+               : json_text_is(&key, "real_motion_s") ? scan_lap(&s, &motion_us)
+               : json_text_is(&key, "interrupted_s") ? scan_lap(&s, &away_us)
+               : json_text_is(&key, "real_status")   ? json_scan_text(&s, &status)
+               : json_text_is(&key, "ambiguous") || json_text_is(&key, "excluded")
+                   ? json_scan_text(&s, &whose)
+                   : json_scan_skip(&s, NULL, NULL));
+        unusable = unusable || (whose.at && !json_text_is(&whose, "virtual"));
     }
     if (!s.error && id.at && json_text_is(&id, d->command.id)) {
+        char name[EVENT_NAME_MAX] = "";
         memcpy(d->lap_us, lap_us, sizeof d->lap_us);
+        if (status.at) {
+            (void)json_text_copy(&status, name, sizeof name, false);
+        }
+        d->status = names_value(&reply_status_names, name);
+        d->motion_us = motion_us;
+        d->unusable = unusable || away_us != LAB_TIME_NONE;
         d->closed = true;
         d->entries++;
     }
@@ -94,14 +147,20 @@ static void receive_message(void *context, const struct message *m)
     if (m->retained) {
         return;
     }
-    if (d->lab_path) {
+    const char *word = strrchr(m->topic, '/');
+    if (word && strcmp(word, "/entry") == 0) {
         receive_entry(d, m);
         return;
     }
-    if (d->link) { /* in link mode L1 gets one reply, in a robot's format */
+    if (word && strcmp(word, "/alarm") == 0) {
+        drive_plan_receive_alarm(d->plan, m->payload, m->stored_bytes);
+        return;
+    }
+    if (d->link && !d->lab_path && word && strcmp(word, "/reply") == 0) {
+        /* in link mode L1 gets one reply, in a robot's format */
         session_topic(message.topic, d->broker.prefix, d->pair, "real/reply");
     }
-    (void)codec_native.decode(d->broker.prefix, &message, receive_reply, d);
+    (void)codec_native.decode(d->broker.prefix, &message, receive_event, d);
 }
 
 /* Draws from the short, middle or long third of the range. */
@@ -154,11 +213,51 @@ static bool is_answered(const struct drive *d)
 static void wait_for_replies(struct drive *d)
 {
     const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->timeout_s);
+    d->open = true;
     while (!d->closed && !is_answered(d) && lab_clock_monotonic_us() < limit_us) {
         session_wait(&d->session, limit_us);
         session_drain(&d->session, receive_message, d);
     }
+    d->open = false;
     d->answered += is_answered(d);
+}
+
+/* ---- a plan ---- */
+
+static void wait_for_pose(struct drive *d)
+{
+    const int64_t limit_us = lab_clock_monotonic_us() + POSE_US;
+    while (d->plan->moves.aim.bounded && !d->plan->has_pose && !stop_signal_raised() &&
+           lab_clock_monotonic_us() < limit_us) {
+        session_wait(&d->session, limit_us);
+        session_drain(&d->session, receive_message, d);
+    }
+}
+
+static void learn_move(struct drive *d)
+{
+    const bool done = d->status == REPLY_DONE && d->lap_us[SIDE_REAL] != LAB_TIME_NONE;
+    const bool failed =
+        d->status == REPLY_BLOCKED || d->status == REPLY_ERROR || !is_answered(d);
+    const int64_t lap_us = d->motion_us != LAB_TIME_NONE ? d->motion_us : d->lap_us[SIDE_REAL];
+    drive_plan_learn(d->plan, &d->command,
+                     done && !d->unusable ? DRIVE_DONE
+                     : failed             ? DRIVE_NOT_DONE
+                                          : DRIVE_UNUSABLE,
+                     lab_s(lap_us));
+    wait_for_pose(d);
+}
+
+/* Chooses the next move, the n-th; false: the plan has ended. */
+static bool plan_move(struct drive *d, int n)
+{
+    const bool goes_on = drive_plan_choose(d->plan, &d->command);
+    if (goes_on && d->count > 0 && n > d->count) {
+        d->plan->stop = DRIVE_COUNT;
+        return false;
+    }
+    d->plan->has_pose = d->plan->has_pose && !goes_on; /* the move changes it */
+    return goes_on;
 }
 
 static void write_reply(const void *drive, struct json_writer *w)
@@ -168,6 +267,9 @@ static void write_reply(const void *drive, struct json_writer *w)
     JSON_WRITE(w, JSON_OF(&d->command, id, rotation_rad, displacement_m),
                JSON_SECONDS(one ? "lap_s" : "real_lap_s", d->lap_us[SIDE_REAL]),
                JSON_IF(!one, JSON_SECONDS("virtual_lap_s", d->lap_us[SIDE_VIRTUAL])));
+    if (d->plan) {
+        drive_plan_write_move(d->plan, w);
+    }
 }
 
 static void write_counts(const void *drive, struct json_writer *w)
@@ -175,6 +277,9 @@ static void write_counts(const void *drive, struct json_writer *w)
     const struct drive *d = drive;
     JSON_WRITE(w, JSON_OF(d, pair), JSON("commands", d->sent), JSON_OF(d, answered),
                JSON("timed_out", d->sent - d->answered));
+    if (d->plan) {
+        drive_plan_write_end(d->plan, w);
+    }
 }
 
 static void show_reply(const struct drive *d)
@@ -194,74 +299,136 @@ static void show_reply(const struct drive *d)
             (void)printf("  %s %.3f s", name, lab_s(d->lap_us[side]));
         }
     }
+    if (d->plan) {
+        drive_plan_print_move(d->plan);
+    }
     (void)putchar('\n');
     (void)fflush(stdout);
 }
 
-static void drive_all(struct drive *d)
+/* Sends the command and waits for its answers. */
+static void make_move(struct drive *d)
 {
-    const int64_t end_us =
-        d->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(d->for_s) : LAB_TIME_MAX;
-    const int64_t run = lab_clock_now_us() / 1000000;
-    const int64_t patience_us = lab_clock_monotonic_us() + CONNECT_US;
-    bool going = session_await(&d->session, patience_us < end_us ? patience_us : end_us);
-    for (int n = 1; going && (d->count == 0 || n <= d->count); n++) {
-        struct event_command *command = &d->command;
-        *command = (struct event_command){.source_us = lab_clock_now_us()};
-        (void)snprintf(command->id, sizeof command->id, "c%" PRIx64 "-%d", run, n);
-        draw_move(d, command);
-        d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
-        d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;
-        d->closed = false;
-        if (session_command(&d->session, d->command_topic, command)) {
-            d->sent++;
-            wait_for_replies(d);
-            if (!d->quiet) {
-                show_reply(d);
-            }
-        } else {
-            (void)fputs("tandem: drive: the link's buffer is full\n", stderr);
-        }
-        const int64_t next_us = lab_clock_monotonic_us() + lab_us(d->interval_s);
-        going = session_sleep(next_us < end_us ? next_us : end_us) &&
-                lab_clock_monotonic_us() < end_us;
+    d->lap_us[SIDE_REAL] = d->lap_us[SIDE_VIRTUAL] = d->motion_us = LAB_TIME_NONE;
+    d->status = REPLY_STATUS_COUNT;
+    d->closed = d->unusable = false;
+    if (!session_command(&d->session, d->command_topic, &d->command)) {
+        (void)fputs("tandem: drive: the link's buffer is full\n", stderr);
+        return;
+    }
+    d->sent++;
+    wait_for_replies(d);
+    if (d->plan) {
+        learn_move(d);
+    }
+    if (!d->quiet) {
+        show_reply(d);
     }
 }
 
-static int run_drive(struct drive *d)
+static void drive_all(struct drive *d)
 {
-    char id[128];
-    char replies[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* link mode: only the first is used */
-    const struct mqtt_client_topic topics[SIDE_COUNT] = {{replies[SIDE_REAL], 1},
-                                                         {replies[SIDE_VIRTUAL], 1}};
-    (void)snprintf(id, sizeof id, "drive-%s", d->pair);
-    struct mqtt_client_options client = broker_arguments_options(&d->broker, id);
-    client.topics = topics;
-    client.topic_count = d->link || d->lab_path ? 1 : SIDE_COUNT;
-    session_topic(d->command_topic, d->broker.prefix, d->pair, "command");
-    session_topic(replies[SIDE_REAL], d->broker.prefix, d->pair,
-                  d->lab_path ? "entry"
-                  : d->link   ? "reply"
-                              : "real/reply");
-    session_topic(replies[SIDE_VIRTUAL], d->broker.prefix, d->pair, "virtual/reply");
-    if (!session_open(&d->session, client)) {
-        return EXIT_FAILED;
+    const int64_t run = lab_clock_now_us() / 1000000;
+    bool going = true;
+    for (int n = 1; going && (d->plan || d->count == 0 || n <= d->count); n++) {
+        struct event_command *command = &d->command;
+        *command = (struct event_command){0};
+        if (!d->plan) {
+            draw_move(d, command);
+        } else if (!plan_move(d, n)) {
+            return;
+        }
+        command->source_us = lab_clock_now_us();
+        (void)snprintf(command->id, sizeof command->id, "c%" PRIx64 "-%d", run, n);
+        make_move(d);
+        const int64_t next_us = lab_clock_monotonic_us() + lab_us(d->interval_s);
+        going = session_sleep(next_us < d->end_us ? next_us : d->end_us) &&
+                lab_clock_monotonic_us() < d->end_us;
     }
-    drive_all(d);
-    session_close(&d->session, STOP_MS);
+}
+
+static void add_topic(struct drive *d, const char *word)
+{
+    char *filter = d->filters[d->topic_count];
+    session_topic(filter, d->broker.prefix, d->pair, word);
+    d->topics[d->topic_count++] = (struct mqtt_client_topic){filter, 1};
+}
+
+static void add_topics(struct drive *d)
+{
+    const bool bounded = d->plan && d->plan->moves.aim.bounded;
+    session_topic(d->command_topic, d->broker.prefix, d->pair, "command");
+    if (d->lab_path) {
+        add_topic(d, "entry");
+    } else if (d->link) {
+        add_topic(d, "reply");
+    } else {
+        add_topic(d, "virtual/reply");
+    }
+    if ((!d->lab_path && !d->link) || (d->lab_path && bounded)) {
+        add_topic(d, "real/reply");
+    }
+    if (bounded) {
+        add_topic(d, "real/telemetry");
+    }
+    if (d->plan) {
+        add_topic(d, "alarm");
+    }
+}
+
+static void report_end(const struct drive *d)
+{
     if (d->json) {
         json_file_print(stdout, write_counts, d);
     } else {
         (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
                      " timed out\n",
                      d->pair, d->sent, d->answered, d->sent - d->answered);
+        if (d->plan) {
+            drive_plan_print_end(d->plan);
+        }
     }
     if (d->lab_path && d->sent > 0 && d->entries == 0) {
         (void)fprintf(stderr,
                       "tandem: drive: no entry arrived: does 'tandem serve -c %s' run?\n",
                       d->lab_path);
     }
-    return session_was_connected(&d->session) ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int run_drive(struct drive *d)
+{
+    char id[128];
+    (void)snprintf(id, sizeof id, "drive-%s", d->pair);
+    struct mqtt_client_options client = broker_arguments_options(&d->broker, id);
+    add_topics(d);
+    client.topics = d->topics;
+    client.topic_count = d->topic_count;
+    if (!session_open(&d->session, client)) {
+        return EXIT_FAILED;
+    }
+    const int64_t patience_us = lab_clock_monotonic_us() + CONNECT_US;
+    d->end_us = d->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(d->for_s) : LAB_TIME_MAX;
+    const bool connected =
+        session_await(&d->session, patience_us < d->end_us ? patience_us : d->end_us);
+    bool ready = connected;
+    if (connected && d->plan && d->plan->moves.aim.bounded) {
+        wait_for_pose(d);
+        ready = drive_plan_stands_inside(d->plan);
+    }
+    if (ready) {
+        drive_all(d);
+    }
+    if (d->plan && d->plan->stop == DRIVE_GOES_ON) {
+        d->plan->stop = stop_signal_raised() ? DRIVE_SIGNAL : DRIVE_TIME;
+    }
+    session_close(&d->session, STOP_MS);
+    if (connected && !ready) {
+        return EXIT_USAGE;
+    }
+    report_end(d);
+    return !session_was_connected(&d->session)         ? EXIT_FAILED
+           : d->plan && d->plan->stop != DRIVE_REACHED ? EXIT_AS_ASKED
+                                                       : EXIT_FINE;
 }
 
 /* ---- the command ---- */
@@ -286,6 +453,22 @@ static bool read_lab(struct drive *d, bool has_timeout)
             d->pair, p->codec);
         return false;
     }
+    if (d->options.plan && (pair_is_arm(p) || p->motion != TRAVEL_TURNS_AND_DRIVES)) {
+        (void)fprintf(stderr,
+                      "tandem: drive: --plan: a robot that turns and drives was expected, '%s' "
+                      "is an arm or calibrates one of them only\n",
+                      d->pair);
+        return false;
+    }
+    if (d->options.room && strcmp(p->codec, "native") != 0) {
+        (void)fprintf(stderr,
+                      "tandem: drive: --room: pairs.%s.codec: native was expected: poses of "
+                      "codec %s are not read\n",
+                      d->pair, p->codec);
+        return false;
+    }
+    d->guess_radps = p->kalman.nominal_w_radps;
+    d->guess_mps = p->kalman.nominal_v_mps;
     d->broker = broker_client_options(&d->lab.broker, NULL);
     d->timeout_s = has_timeout ? d->timeout_s : lab_s(p->timeout_us) + 2.0;
     return true;
@@ -301,11 +484,18 @@ static int start_drive(struct drive *d, const char *mode, int seed)
             stderr);
         return exit_status;
     }
+    struct next_move_aim aim = {.turn_rad = {d->turn_min_rad, d->turn_max_rad},
+                                .drive_m = {d->drive_min_m, d->drive_max_m}};
+    if (!drive_plan_read(&d->options, &aim)) {
+        return exit_status;
+    }
     d->link = strcmp(mode, "link") == 0;
     d->timeout_s = has_timeout ? d->timeout_s : TIMEOUT_S;
     d->random.state = (uint64_t)seed;
     if ((!d->lab_path || read_lab(d, has_timeout)) &&
         session_names_fit(d->broker.prefix, d->pair, 0)) {
+        d->plan = d->options.plan ? &d->planned : NULL;
+        move_plan_start(&d->planned.moves, &aim, d->guess_radps, d->guess_mps);
         exit_status = run_drive(d);
     }
     lab_file_free(&d->lab);
@@ -319,7 +509,11 @@ static const char description[] =
     "  Sends random moves to PAIR/command. Of nine moves three are rotations, three are\n"
     "  displacements and three are both: one short, one medium, one long of each kind.\n"
     "  The next move follows when the last one was answered or timed out. After a signal\n"
-    "  it waits for the answer to the running move, then ends.\n";
+    "  it waits for the answer to the running move, then ends.\n"
+    "  With --plan it sends the moves that tell most about the real robot, until its speeds\n"
+    "  (--goal), or the time of a mission, are known as well as wanted. It stops earlier if\n"
+    "  the laps do not follow the law of travel times, after an alarm of drift, when no move\n"
+    "  ends in the room, and when two moves in a row were blocked or failed.\n";
 
 int command_drive(int argc, char **argv)
 {
@@ -331,7 +525,10 @@ int command_drive(int argc, char **argv)
                       .turn_min_rad = 0.3,
                       .turn_max_rad = 3.0,
                       .drive_min_m = 0.1,
-                      .drive_max_m = 1.0};
+                      .drive_max_m = 1.0,
+                      .options = {.within_s = (double)NAN},
+                      .guess_radps = GUESS_RADPS,
+                      .guess_mps = GUESS_MPS};
     /* clang-format off */
     const struct argument rows[] = {
         {"lab", 'c', ARGUMENT_TEXT, &d.lab_path, 0, 0, "LAB.yaml", "the lab file of the pair"},
@@ -347,6 +544,16 @@ int command_drive(int argc, char **argv)
         {"seed", 0, ARGUMENT_INTEGER, &seed, 0, 2147483647, "N", "of the random moves (1)"},
         {"count", 'n', ARGUMENT_INTEGER, &d.count, 1, 2147483647, "N", "end after this many commands"},
         {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until a signal)"},
+        {"plan", 0, ARGUMENT_FLAG, &d.options.plan, 0, 0, NULL,
+         "choose the moves that tell most, and stop when that suffices"},
+        {"goal", 0, ARGUMENT_TEXT, &d.options.goal, 0, 0, "P%[,delay=20ms]",
+         "half width of the speeds' 95 % intervals, and of the delays' (2%)"},
+        {"mission", 0, ARGUMENT_TEXT, &d.options.mission, 0, 0, "FILE",
+         "plan for the time of this mission, with --within"},
+        {"within", 0, ARGUMENT_REAL, &d.options.within_s, 0.001, 86400, "S",
+         "half width of its 95 % interval"},
+        {"room", 0, ARGUMENT_TEXT, &d.options.room, 0, 0, "X0,Y0,X1,Y1",
+         "corners of the rectangle that moves must end in, m"},
         {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
         {"json", 0, ARGUMENT_FLAG, &d.json, 0, 0, NULL, "a JSON document for each move, and one of the counts"},
     };
@@ -358,8 +565,10 @@ int command_drive(int argc, char **argv)
         .operands = "",
         .description = description,
         .examples = "  tandem drive --pair r1 --count 100 --interval 0\n"
-                    "  tandem drive -c lab.yaml --pair r1 --count 20\n",
+                    "  tandem drive -c lab.yaml --pair r1 --count 20\n"
+                    "  tandem drive -c lab.yaml --plan --goal 2% --room -1,-1,1,1\n",
         .exit_status = "there was never a connection to the broker",
+        .exit_as_asked = "--plan: it stopped before the goal was reached",
         .rows = rows,
         .row_count = COUNT(rows),
         .more = &broker.group};

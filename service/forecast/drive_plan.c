@@ -1,0 +1,317 @@
+#include "service/forecast/drive_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/codec_native.h"
+#include "logger/message/json_scan.h"
+#include "service/sim/mission/mission_legs.h"
+#include "twin/report/forecast_report.h"
+
+enum { NOT_DONE_MAX = 2 };
+
+static const double GOAL_RATIO = 0.02; /* without --goal and --mission */
+static const double PERCENT_MIN = 0.1;
+static const double PERCENT_MAX = 50.0;
+
+ENUM_NAMES(drive_stop, DRIVE_STOP_COUNT, DRIVE_STOPS(NAMES_TEXT));
+
+static bool refuse_option(const char *option, const char *value, const char *what)
+{
+    (void)fprintf(stderr, "tandem: drive: %s%s%s: %s\n", option, value[0] ? " " : "", value,
+                  what);
+    return false;
+}
+
+/* ---- options ---- */
+
+/* Reads "2%" or "2%,delay=20ms". */
+static bool read_goal(const char *text, struct next_move_aim *aim)
+{
+    static const char word[] = ",delay=";
+    char *end = NULL;
+    const double percent = strtod(text, &end);
+    bool fine = end != text && *end == '%' && percent >= PERCENT_MIN && percent <= PERCENT_MAX;
+    aim->speed_ratio = percent / 100.0;
+    end += fine;
+    if (fine && *end != '\0') {
+        fine = strncmp(end, word, sizeof word - 1) == 0;
+        const char *number = end + (fine ? sizeof word - 1 : 0);
+        aim->delay_s = fine ? strtod(number, &end) : 0.0;
+        aim->delay_s *= strcmp(end, "ms") == 0 ? 1e-3 : 1.0;
+        fine = fine && end != number && (strcmp(end, "ms") == 0 || strcmp(end, "s") == 0) &&
+               aim->delay_s >= 1e-6 && aim->delay_s <= 60.0;
+    }
+    return fine ||
+           refuse_option("--goal", text,
+                         "0.1% to 50% of the speeds, and a delay above 0 if wanted, were "
+                         "expected, as in 2%,delay=20ms");
+}
+
+/* Reads two corners "X0,Y0,X1,Y1". */
+static bool read_room(const char *text, struct next_move_aim *aim)
+{
+    double corner[4];
+    const char *at = text;
+    char *end = NULL;
+    bool fine = true;
+    for (size_t i = 0; i < 4 && fine; i++) {
+        corner[i] = strtod(at, &end);
+        fine = end != at && isfinite(corner[i]) && *end == (i < 3 ? ',' : '\0');
+        at = end + 1;
+    }
+    if (!fine) {
+        return refuse_option("--room", text, "two corners X0,Y0,X1,Y1 in m were expected");
+    }
+    aim->bounded = true;
+    for (size_t k = 0; k < 2; k++) {
+        aim->room_m[0][k] = fmin(corner[k], corner[k + 2]);
+        aim->room_m[1][k] = fmax(corner[k], corner[k + 2]);
+    }
+    return hypot(aim->room_m[1][0] - aim->room_m[0][0],
+                 aim->room_m[1][1] - aim->room_m[0][1]) >= aim->drive_m[0] ||
+           refuse_option("--room", text, "it is smaller than the shortest drive, --drive-min");
+}
+
+static bool add_leg(void *context, double rotation_rad, double displacement_m)
+{
+    struct next_move_aim *aim = context;
+    double x[TRAVEL_P];
+    travel_row(rotation_rad, displacement_m, x);
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        aim->mission_row[j] += x[j];
+    }
+    return true;
+}
+
+bool drive_plan_read(const struct drive_plan_options *options, struct next_move_aim *aim)
+{
+    const bool within = !isnan(options->within_s);
+    if (!options->plan && (options->goal || options->mission || options->room || within)) {
+        return refuse_option("--goal, --mission, --within, --room", "", "they need --plan");
+    }
+    if (options->goal && options->mission) {
+        return refuse_option("--goal and --mission", "", "one of them was expected");
+    }
+    if (within != (options->mission != NULL)) {
+        return refuse_option("--mission and --within", "",
+                             "both or none of them were expected");
+    }
+    aim->speed_ratio = options->mission ? (double)NAN : GOAL_RATIO;
+    aim->delay_s = (double)NAN;
+    aim->mission = options->mission != NULL;
+    aim->half_s = options->within_s;
+    return (!options->goal || read_goal(options->goal, aim)) &&
+           (!options->room || read_room(options->room, aim)) &&
+           (!options->mission || mission_legs_read("drive", options->mission, add_leg, aim));
+}
+
+/* ---- the robot ---- */
+
+bool drive_plan_stands_inside(const struct drive_plan *plan)
+{
+    const struct next_move_aim *aim = &plan->moves.aim;
+    bool inside = true;
+    for (size_t k = 0; k < 2; k++) {
+        inside =
+            inside && aim->room_m[0][k] <= plan->pose[k] && plan->pose[k] <= aim->room_m[1][k];
+    }
+    if (!plan->has_pose) {
+        return refuse_option("--room", "",
+                             "no pose of the real robot arrived: its telemetry must have one");
+    }
+    if (!inside) {
+        (void)fprintf(stderr,
+                      "tandem: drive: --room: the robot stands at (%.3g, %.3g), outside of the "
+                      "room\n",
+                      plan->pose[0], plan->pose[1]);
+    }
+    return inside;
+}
+
+void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event, bool moves)
+{
+    static const char *const names[3] = {"x_m", "y_m", "psi_rad"};
+    double pose[3] = {(double)NAN, (double)NAN, (double)NAN};
+    if (event->side != SIDE_REAL) {
+        return;
+    }
+    for (size_t k = 0; k < 3; k++) {
+        if (event->kind == EVENT_REPLY) {
+            pose[k] = native_reply_number(&event->reply, names[k]);
+        } else if (event->kind == EVENT_TELEMETRY && !moves &&
+                   event->telemetry.pose_count == 3) {
+            pose[k] = event->telemetry.pose[k];
+        }
+    }
+    if (isfinite(pose[0] + pose[1] + pose[2])) {
+        memcpy(plan->pose, pose, sizeof pose);
+        plan->has_pose = true;
+    }
+}
+
+void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t bytes)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct json_text type = {0};
+    struct json_text side = {0};
+    struct json_text detail = {0};
+    json_scan_start(&s, text, bytes, JSON_SCAN_DEPTH_MAX);
+    if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        return;
+    }
+    while (json_scan_next_member(&s, &key)) {
+        (void)(json_text_is(&key, "type")     ? json_scan_text(&s, &type)
+               : json_text_is(&key, "side")   ? json_scan_text(&s, &side)
+               : json_text_is(&key, "detail") ? json_scan_text(&s, &detail)
+                                              : json_scan_skip(&s, NULL, NULL));
+    }
+    if (!s.error && json_text_is(&type, "drift") && json_text_is(&side, "real")) {
+        plan->drifted = true;
+        (void)json_text_copy(&detail, plan->drift, sizeof plan->drift, false);
+    }
+}
+
+/* ---- moves ---- */
+
+static enum drive_stop find_stop(enum move_plan_stop stop)
+{
+    static const enum drive_stop stops[] = {
+        [MOVE_PLAN_GOES_ON] = DRIVE_GOES_ON, [MOVE_PLAN_REACHED] = DRIVE_REACHED,
+        [MOVE_PLAN_LAW] = DRIVE_LAW,         [MOVE_PLAN_NO_ROOM] = DRIVE_NO_ROOM,
+        [MOVE_PLAN_FULL] = DRIVE_FULL,       [MOVE_PLAN_FAILED] = DRIVE_FAILED};
+    return stops[stop];
+}
+
+bool drive_plan_choose(struct drive_plan *plan, struct event_command *command)
+{
+    const bool bounded = plan->moves.aim.bounded;
+    plan->stop = plan->drifted                    ? DRIVE_DRIFT
+                 : plan->not_done >= NOT_DONE_MAX ? DRIVE_BLOCKED
+                 : bounded && !plan->has_pose     ? DRIVE_NO_POSE
+                                                  : DRIVE_GOES_ON;
+    if (plan->stop == DRIVE_GOES_ON) {
+        plan->stop = find_stop(move_plan_next(&plan->moves, plan->pose, &plan->next));
+    }
+    (void)snprintf(command->op, sizeof command->op, "go");
+    command->rotation_rad = plan->next.rotation_rad;
+    command->displacement_m = plan->next.displacement_m;
+    return plan->stop == DRIVE_GOES_ON;
+}
+
+void drive_plan_learn(struct drive_plan *plan, const struct event_command *command,
+                      enum drive_outcome outcome, double lap_s)
+{
+    const struct travel_move move = {command->rotation_rad, command->displacement_m, lap_s};
+    plan->not_done = outcome == DRIVE_NOT_DONE ? plan->not_done + 1 : 0;
+    if (outcome == DRIVE_DONE) {
+        move_plan_add(&plan->moves, &move, false);
+    }
+    plan->left = next_move_left(&plan->moves.aim, &plan->moves.known, plan->moves.counter);
+}
+
+/* ---- output ---- */
+
+/* Returns the half width of the 95 % interval of the mission's time; NaN: not determined. */
+static double mission_half(const struct move_plan *moves)
+{
+    const double *row = moves->aim.mission_row;
+    return moves->n > 0 && robust_ls_estimable(&moves->fit.ls, row)
+               ? estimate_reach((double)moves->fit.freedom) * robust_ls_se(&moves->fit.ls, row)
+               : (double)NAN;
+}
+
+static double width_after(const struct drive_plan *plan, enum travel_term j)
+{
+    return next_move_width(&plan->moves.known, j, plan->next.se_after[j]);
+}
+
+void drive_plan_print_move(const struct drive_plan *plan)
+{
+    (void)printf("  %s", next_move_why_name(plan->next.why));
+    if (!plan->moves.aim.mission) {
+        (void)printf(": speeds to %.2g %%, %.2g %%", 100.0 * width_after(plan, TRAVEL_INV_W),
+                     100.0 * width_after(plan, TRAVEL_INV_V));
+    }
+    if (plan->left < NEXT_MOVE_LEFT_MAX) {
+        (void)printf(", about %zu more", plan->left);
+    }
+}
+
+void drive_plan_write_move(const struct drive_plan *plan, struct json_writer *w)
+{
+    JSON_WRITE(w, JSON("why", next_move_why_name(plan->next.why)));
+    forecast_report_widths(w, &plan->moves.known, plan->next.se_after, plan->left);
+}
+
+static const char *stop_detail(const struct drive_plan *plan)
+{
+    static const char *const details[DRIVE_STOP_COUNT] = {
+        [DRIVE_NO_ROOM] = "no move ends in the room",
+        [DRIVE_NO_POSE] = "the robot does not say where it stands",
+        [DRIVE_BLOCKED] = "blocked, failed or silent twice in a row",
+        [DRIVE_COUNT] = "--count",
+        [DRIVE_TIME] = "--for",
+        [DRIVE_FULL] = "2000 moves do not suffice",
+        [DRIVE_FAILED] = "not enough memory",
+    };
+    return plan->stop == DRIVE_LAW     ? plan->moves.reason
+           : plan->stop == DRIVE_DRIFT ? plan->drift
+                                       : details[plan->stop];
+}
+
+static bool knows_values(const struct drive_plan *plan)
+{
+    return plan->moves.n > 0 && plan->stop == DRIVE_REACHED;
+}
+
+void drive_plan_print_end(const struct drive_plan *plan)
+{
+    const struct estimate *e = &plan->moves.fit.estimate;
+    const char *detail = stop_detail(plan);
+    (void)printf("plan: %s%s%s, %zu usable moves\n", drive_stop_name(plan->stop),
+                 detail ? ": " : "", detail ? detail : "", plan->moves.n);
+    if (!knows_values(plan)) {
+        return;
+    }
+    if (plan->moves.aim.mission) {
+        (void)printf("the mission takes %.3f +- %.3f s; the moves are for this mission only\n",
+                     robust_ls_value(&plan->moves.fit.ls, plan->moves.aim.mission_row),
+                     mission_half(&plan->moves));
+        return;
+    }
+    for (size_t i = 0; i < e->p; i++) {
+        (void)printf("  %-20s %8.4g  [%.4g, %.4g]\n", e->name[i], e->value[i], e->lo[i],
+                     e->hi[i]);
+    }
+}
+
+void drive_plan_write_end(const struct drive_plan *plan, struct json_writer *w)
+{
+    const struct estimate *e = &plan->moves.fit.estimate;
+    JSON_WRITE(w, JSON("stop", drive_stop_name(plan->stop)),
+               JSON("stop_detail", stop_detail(plan)), JSON("usable", plan->moves.n));
+    if (!knows_values(plan)) {
+        return;
+    }
+    if (plan->moves.aim.mission) {
+        JSON_WRITE(w,
+                   JSON("mission_s",
+                        robust_ls_value(&plan->moves.fit.ls, plan->moves.aim.mission_row)),
+                   JSON("mission_half_s", mission_half(&plan->moves)));
+        return;
+    }
+    json_write_object(w, "values");
+    for (size_t i = 0; i < e->p; i++) {
+        json_write_real(w, e->name[i], e->value[i]);
+    }
+    json_write_close(w);
+    json_write_object(w, "ci95");
+    for (size_t i = 0; i < e->p; i++) {
+        json_write_two(w, e->name[i], e->lo[i], e->hi[i]);
+    }
+    json_write_close(w);
+}

@@ -1,0 +1,124 @@
+"""`tandem drive --plan` with simulated robots: it reaches goals with few moves, stays in a room, and stops for each reason."""
+import json
+import math
+import signal
+import subprocess
+
+from rig import SOURCE, TANDEM, Rig
+from waiting import limit_s
+
+ANGULAR_RADPS, LINEAR_MPS = 12.0, 5.0
+GUESSES = "nominal_angular_speed_radps: 10, nominal_linear_speed_mps: 4"
+ROOM = (-1.2, -1.0, 1.2, 1.0)
+WRONG = (
+    (["--goal", "2%"], "need --plan"),
+    (["--plan", "--goal", "2%", "--mission", "m.yaml"], "--goal and --mission: one of them"),
+    (["--plan", "--within", "1"], "--mission and --within: both or none"),
+    (["--plan", "--mission", "m.yaml"], "--mission and --within: both or none"),
+    (["--plan", "--goal", "60%"], "0.1% to 50%"),
+    (["--plan", "--goal", "0.02"], "0.1% to 50%"),
+    (["--plan", "--goal", "2%,delay=20"], "2%,delay=20ms"),
+    (["--plan", "--room", "0,0,1"], "two corners"),
+    (["--plan", "--room", "0,0,0.05,0.05"], "smaller than the shortest drive"),
+    (["--plan", "--room", "5,5,6,6"], "the robot stands at (0, 0), outside of the room"),
+    (["--plan", "--room", "-1,-1,1,1", "--pair", "nobody"], "no pose of the real robot arrived"),
+)
+
+
+def start_robots(rig, pair, *options):
+    for side in "real", "virtual":
+        rig.start("robot", "--pair", pair, "--side", side, "--angular-speed", ANGULAR_RADPS, "--linear-speed", LINEAR_MPS,
+                  "--noise", 0.004, *options)
+
+
+def begin(rig, *options):
+    command = [TANDEM, "drive", "--plan", "--interval", "0.05", "--json", *map(str, options)]
+    return rig.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def drive(rig, *options, status=0):
+    """Returns the moves of a plan, and how it ended."""
+    process = begin(rig, *options)
+    out, err = process.communicate(timeout=limit_s(300))
+    assert process.returncode == status, (options, process.returncode, out, err)
+    *moves, end = map(json.loads, out.splitlines())
+    assert end["commands"] == len(moves), end
+    return moves, end
+
+
+def check_goal(rig):
+    moves, end = drive(rig, "-c", rig.lab, "--goal", "2%")
+    assert end["stop"] == "reached" and 12 <= len(moves) <= 60, end
+    for name, truth in ("angular_speed_radps", ANGULAR_RADPS), ("linear_speed_mps", LINEAR_MPS):
+        low, high = end["ci95"][name]
+        assert high - low <= 2 * 0.0201 * truth and abs(end["values"][name] / truth - 1) < 0.04, (name, end)
+    assert [move["why"] for move in moves[:6]] == ["goal", "goal", "middle"] * 2, moves[:6]
+    assert moves[-1]["moves_left"] <= 3, moves[-1]
+
+
+def check_room(rig):
+    """Without a lab file the laps are those of the robots' replies."""
+    moves, end = drive(rig, "--port", rig.broker_port, "--pair", "room", "--goal", "4%", "--room", ",".join(map(str, ROOM)))
+    assert end["stop"] == "reached", end
+    x, y, heading = 0.0, 0.0, 0.0
+    for move in moves:
+        heading += move["rotation_rad"]
+        x += move["displacement_m"] * math.cos(heading)
+        y += move["displacement_m"] * math.sin(heading)
+        assert ROOM[0] <= x <= ROOM[2] and ROOM[1] <= y <= ROOM[3], move
+
+
+def check_mission(rig):
+    (rig.folder / "square.yaml").write_text("pair: r1\nsteps: [{path_m: [[1, 0], [1, 1], [0, 1], [0, 0]]}]\n")
+    _, end = drive(rig, "-c", rig.lab, "--mission", rig.folder / "square.yaml", "--within", 0.01)
+    # A square: four drives of 1 m, and a quarter turn before each but the first.
+    lap_s = end["mission_s"] - 3 * math.pi / 2 / ANGULAR_RADPS - 4 / LINEAR_MPS
+    assert end["stop"] == "reached" and end["mission_half_s"] <= 0.01 and 0 < lap_s < 2, end
+    drive_far = [TANDEM, "drive", "-c", rig.lab, "--plan", "--mission", SOURCE / "config/missions/path.yaml", "--within", "1"]
+    done = subprocess.run(drive_far, capture_output=True, text=True, timeout=limit_s(60))
+    assert done.returncode == 2 and "only path_m" in done.stderr, done
+
+
+def check_stops(rig):
+    lab = ("-c", rig.lab, "--goal", "0.1%")
+    assert drive(rig, *lab, "--count", 3, status=3)[1]["stop"] == "count"
+    assert drive(rig, *lab, "--for", 2, status=3)[1]["stop"] == "time"
+    silent, end = drive(rig, "--port", rig.broker_port, "--pair", "nobody", "--timeout", 0.5, status=3)
+    assert end["stop"] == "blocked" and len(silent) == 2, end
+    for stop in "drift", "signal":
+        process = begin(rig, *lab)
+        process.stdout.readline()
+        if stop == "drift":
+            rig.publish("tandem/v1/r1/alarm", {"pair": "r1", "type": "drift", "side": "virtual", "detail": "not this one"})
+            process.stdout.readline()
+            rig.publish("tandem/v1/r1/alarm", {"pair": "r1", "type": "drift", "side": "real", "detail": "it is slower"})
+        else:
+            process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=limit_s(60))
+        end = json.loads(out.splitlines()[-1])
+        assert process.returncode == 3 and end["stop"] == stop, (process.returncode, end, err)
+        assert end["stop_detail"] == ("it is slower" if stop == "drift" else None), end
+
+
+def check_wrong(rig):
+    for options, text in WRONG:
+        command = [TANDEM, "drive", "--port", str(rig.broker_port), "--pair", "room", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s(60))
+        assert done.returncode == 2 and text in done.stderr and not done.stdout, (options, done)
+
+
+def main():
+    with Rig(pairs=f"r1: {{calibration: {{{GUESSES}}}}}") as rig:
+        start_robots(rig, "room", "--telemetry-rate", 5)
+        start_robots(rig, "r1")
+        rig.start_daemon()
+        rig.wait_online("r1")
+        check_wrong(rig)
+        check_room(rig)
+        check_goal(rig)
+        check_mission(rig)
+        check_stops(rig)
+    print("plans: goal, mission, room, stops and wrong options")
+
+
+main()
