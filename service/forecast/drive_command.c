@@ -9,6 +9,7 @@
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
+#include "service/forecast/drive_history.h"
 #include "service/forecast/drive_plan.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
@@ -496,6 +497,9 @@ static int start_drive(struct drive *d, const char *mode, int seed)
         session_names_fit(d->broker.prefix, d->pair, 0)) {
         d->plan = d->options.plan ? &d->planned : NULL;
         move_plan_start(&d->planned.moves, &aim, d->guess_radps, d->guess_mps);
+        if (d->plan && d->lab_path && d->lab.http.enabled) {
+            (void)drive_history_read(&d->lab.http, d->pair, &d->plan->moves);
+        }
         exit_status = run_drive(d);
     }
     lab_file_free(&d->lab);
@@ -513,7 +517,8 @@ static const char description[] =
     "  With --plan it sends the moves that tell most about the real robot, until its speeds\n"
     "  (--goal), or the time of a mission, are known as well as wanted. It stops earlier if\n"
     "  the laps do not follow the law of travel times, after an alarm of drift, when no move\n"
-    "  ends in the room, and when two moves in a row were blocked or failed.\n";
+    "  ends in the room, and when two moves in a row were blocked or failed.\n"
+    "  With -c it begins with the moves that the daemon has, read once over HTTP.\n";
 
 int command_drive(int argc, char **argv)
 {

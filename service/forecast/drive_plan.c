@@ -272,8 +272,9 @@ void drive_plan_print_end(const struct drive_plan *plan)
 {
     const struct estimate *e = &plan->moves.fit.estimate;
     const char *detail = stop_detail(plan);
-    (void)printf("plan: %s%s%s, %zu usable moves\n", drive_stop_name(plan->stop),
-                 detail ? ": " : "", detail ? detail : "", plan->moves.n);
+    (void)printf("plan: %s%s%s, %zu usable moves, %zu of them from the daemon\n",
+                 drive_stop_name(plan->stop), detail ? ": " : "", detail ? detail : "",
+                 plan->moves.n, plan->moves.earlier);
     if (!knows_values(plan)) {
         return;
     }
@@ -293,7 +294,8 @@ void drive_plan_write_end(const struct drive_plan *plan, struct json_writer *w)
 {
     const struct estimate *e = &plan->moves.fit.estimate;
     JSON_WRITE(w, JSON("stop", drive_stop_name(plan->stop)),
-               JSON("stop_detail", stop_detail(plan)), JSON("usable", plan->moves.n));
+               JSON("stop_detail", stop_detail(plan)), JSON("usable", plan->moves.n),
+               JSON("earlier", plan->moves.earlier));
     if (!knows_values(plan)) {
         return;
     }
