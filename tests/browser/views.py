@@ -83,6 +83,10 @@ def check_tabs(browser):
         browser.wait(f"document.querySelector('#content').innerText.includes({json.dumps(words)})", f"{tab}: {words}")
         if tab == "lag":
             browser.wait("document.querySelector('.chart canvas')", "the chart")
+            browser.wait("/predicted lags? held|No predicted lag/.test(document.querySelector('#content').innerText)",
+                         "the gauge")
+            browser.click("Ask")
+            browser.wait("/(Yes|No|Not known): /.test(document.querySelector('#content .notice')?.innerText)", "the answer")
         check_sound(browser, tab)
         browser.shots(tab)
 

@@ -3,6 +3,7 @@
 import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
+import {forecastBox} from "./forecast_box.js";
 import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {judgedText} from "./pair_state.js";
 import {confirm} from "./token.js";
@@ -14,14 +15,21 @@ const POINTS = 500; // buckets of the series
 const DETAIL_MAX = 600; // moves drawn one by one
 const ROWS = 25; // in the table
 const SETTLE_MS = 250; // after a zoom
+const FORECAST_PX = 7; // width of a predicted interval
 const MARGIN_PX = 72; // for the names of the bands
 const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
 
-// A move with contradicting answers gets that sign instead of its verdict's.
+// A move with contradicting answers gets that sign instead of its verdict's. A square is around a lag outside of its
+// forecast.
 function drawPoint(context, x, y, radius, place) {
     const {sign, tone} = place?.inconsistent ? INCONSISTENT : verdictOf(place?.verdict);
+    if (place?.missed) {
+        context.strokeStyle = colour("bad");
+        context.lineWidth = 1.5;
+        context.strokeRect(x - 2 * radius, y - 2 * radius, 4 * radius, 4 * radius);
+    }
     context.fillStyle = colour(tone);
     context.font = `${Math.round(3 * radius)}px system-ui, sans-serif`;
     context.textAlign = "center";
@@ -51,6 +59,19 @@ function drawBands(context, area, graph, tolerance) {
     }
 }
 
+// The interval that was predicted of each lag.
+function drawForecasts(context, area, graph, places) {
+    context.fillStyle = colour("accent");
+    context.globalAlpha = 0.25;
+    for (const {t, forecast} of places) {
+        if (forecast) {
+            const [bottom, top] = forecast.map(s => Math.min(area.y + area.h, Math.max(area.y, graph.toDomYCoord(s))));
+            context.fillRect(graph.toDomXCoord(t * 1000) - FORECAST_PX / 2, top, FORECAST_PX, bottom - top);
+        }
+    }
+    context.globalAlpha = 1;
+}
+
 function mostly(verdicts) {
     return Object.entries(verdicts).reduce((most, entry) => (entry[1] > (most?.[1] ?? 0) ? entry : most), null)?.[0];
 }
@@ -60,9 +81,12 @@ export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
     const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
     const inconsistent = e.consistent === false;
-    return {t: e.t, bar, verdict: e.verdict, inconsistent,
+    const forecast = known(e.lag_low_s) && known(e.lag_high_s) ? [e.lag_low_s, e.lag_high_s] : null;
+    const missed = forecast && known(e.lag_s) && (e.lag_s < forecast[0] || e.lag_s > forecast[1]);
+    return {t: e.t, bar, verdict: e.verdict, inconsistent, forecast, missed,
         words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`
             + judgedText(e.lag_s, e.judged_lag_s)
+            + (forecast ? `  predicted ${forecast.map(s => signed(s, 3)).join(" … ")}` : "")
             + (inconsistent ? `  inconsistent${e.differs ? `: ${e.differs}` : ""}` : "")};
 }
 
@@ -108,6 +132,7 @@ export class LagChart {
             highlightCircleSize: 7, ylabel: "lag, s",
             underlayCallback: (context, area, graph) => {
                 drawBands(context, area, graph, this.tolerance);
+                drawForecasts(context, area, graph, this.places.values());
                 for (const place of this.without) {
                     drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place);
                 }
@@ -297,12 +322,15 @@ export function mount(root, {pair, path, signal}) {
     load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
+    const forecast = forecastBox(path);
     show(root, notice);
     const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
                 [INCONSISTENT.sign, INCONSISTENT.tone, `${INCONSISTENT.name}: ${INCONSISTENT.meaning}`],
-                ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
+                ["✕", "bad", "at the bottom: no lag, a robot did not answer"],
+                ["▮", "forecast", "the lag that was predicted, 95 %"], ["□", "bad", "around a lag: outside of that"]])),
+        forecast.box,
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("span", {class: "push"}), command(),
             downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice), " ",
@@ -311,7 +339,7 @@ export function mount(root, {pair, path, signal}) {
     const refresh = watch(signal, async s => {
         const wanted = filter.value;
         const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
-            get(`${path}/entries?limit=${ROWS}${wanted ? `&verdict=${wanted}` : ""}`, s)]);
+            get(`${path}/entries?limit=${ROWS}${wanted ? `&verdict=${wanted}` : ""}`, s), forecast.show(s)]);
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
         if (filter.options.length === 1) {
