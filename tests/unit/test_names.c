@@ -12,11 +12,13 @@
 #include "identification/servo/servo_fit.h"
 #include "identification/simulation/stability.h"
 #include "identification/travel/forecast_sum.h"
+#include "identification/travel/next_move.h"
 #include "identification/travel/travel_fit.h"
 #include "logger/codec/sparkplug.h"
 #include "logger/message/bar.h"
 #include "service/evidence/condition.h"
 #include "service/evidence/gate.h"
+#include "service/forecast/drive_plan.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
 #include "service/job/worker.h"
@@ -76,6 +78,8 @@ static const struct {
     TABLE(travel_effect_names),
     TABLE(forecast_answer_names),
     TABLE(forecast_basis_names),
+    TABLE(next_move_why_names),
+    TABLE(drive_stop_names),
     TABLE(forecast_level_names),
     TABLE(forecast_quantity_names),
     TABLE(drawing_role_names),
