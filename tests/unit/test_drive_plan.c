@@ -1,0 +1,158 @@
+/* Options of `tandem drive --plan`, the robot's pose and alarms, and why a plan ends. */
+#include "tests/support/check.h"
+
+#include <unistd.h>
+
+#include "service/forecast/drive_plan.h"
+#include "tests/support/scratch.h"
+
+static struct drive_plan plan;
+
+static struct next_move_aim default_aim(void)
+{
+    struct next_move_aim aim;
+    next_move_aim_start(&aim, (double)NAN);
+    return aim;
+}
+
+static void test_options(void)
+{
+    static const struct {
+        const char *row;
+        bool plan;
+        const char *goal, *mission, *room;
+        double within_s;
+        bool fine;
+        double ratio, delay_s; /* wanted */
+    } rows[] = {
+        {"nothing", false, NULL, NULL, NULL, NAN, true, 0.02, NAN},
+        {"plan", true, NULL, NULL, NULL, NAN, true, 0.02, NAN},
+        {"goal", true, "5%", NULL, NULL, NAN, true, 0.05, NAN},
+        {"delay in ms", true, "0.5%,delay=20ms", NULL, NULL, NAN, true, 0.005, 0.02},
+        {"delay in s", true, "50%,delay=0.2s", NULL, NULL, NAN, true, 0.5, 0.2},
+        {"goal without plan", false, "5%", NULL, NULL, NAN, false, 0, 0},
+        {"no percent", true, "0.02", NULL, NULL, NAN, false, 0, 0},
+        {"too small", true, "0.09%", NULL, NULL, NAN, false, 0, 0},
+        {"too large", true, "51%", NULL, NULL, NAN, false, 0, 0},
+        {"not a number", true, "nan%", NULL, NULL, NAN, false, 0, 0},
+        {"delay without unit", true, "2%,delay=20", NULL, NULL, NAN, false, 0, 0},
+        {"delay of 0", true, "2%,delay=0ms", NULL, NULL, NAN, false, 0, 0},
+        {"another word", true, "2%,lag=20ms", NULL, NULL, NAN, false, 0, 0},
+        {"goal and mission", true, "2%", "m.yaml", NULL, 1.0, false, 0, 0},
+        {"within alone", true, NULL, NULL, NULL, 1.0, false, 0, 0},
+        {"mission alone", true, NULL, "m.yaml", NULL, NAN, false, 0, 0},
+        {"no such mission", true, NULL, "no-such-mission.yaml", NULL, 1.0, false, 0, 0},
+        {"three numbers", true, NULL, NULL, "0,0,1", NAN, false, 0, 0},
+        {"five numbers", true, NULL, NULL, "0,0,1,1,1", NAN, false, 0, 0},
+        {"a small room", true, NULL, NULL, "0,0,0.05,0.05", NAN, false, 0, 0},
+        {"a room", true, NULL, NULL, "1,-1,-1,1", NAN, true, 0.02, NAN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct next_move_aim aim = default_aim();
+        const struct drive_plan_options options = {rows[i].plan, rows[i].goal, rows[i].mission,
+                                                   rows[i].room, rows[i].within_s};
+        CHECK_INT(rows[i].row, drive_plan_read(&options, &aim), rows[i].fine);
+        if (rows[i].fine) {
+            CHECK_NEAR(rows[i].row, aim.speed_ratio, rows[i].ratio, 1e-12, 0);
+            CHECK_INT(rows[i].row, isnan(aim.delay_s), isnan(rows[i].delay_s));
+            CHECK(rows[i].row,
+                  isnan(aim.delay_s) || fabs(aim.delay_s - rows[i].delay_s) < 1e-12);
+            CHECK_INT(rows[i].row, aim.bounded, rows[i].room != NULL);
+            CHECK(rows[i].row,
+                  !aim.bounded || (aim.room_m[0][0] < 0.0 && aim.room_m[1][0] > 0));
+        }
+    }
+}
+
+/* Three drives of a metre, with a quarter turn before the second and the third. */
+static void test_mission(void)
+{
+    char path[SCRATCH_MAX];
+    const int fd = mkstemp(scratch_template(path, "mission"));
+    FILE *file = fdopen(fd, "w");
+    struct next_move_aim aim = default_aim();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    (void)fputs("pair: r1\nsteps: [{path_m: [[1, 0], [1, 1], [0, 1]]}]\n", file);
+    (void)fclose(file);
+    CHECK("mission",
+          drive_plan_read(&(struct drive_plan_options){true, NULL, path, NULL, 0.2}, &aim));
+    CHECK_NEAR("commands", aim.mission_row[TRAVEL_T0], 3, 0, 0);
+    CHECK_NEAR("turn", aim.mission_row[TRAVEL_INV_W], 3.1416, 1e-4, 0);
+    CHECK_NEAR("drive", aim.mission_row[TRAVEL_INV_V], 3, 1e-9, 0);
+    CHECK_NEAR("within", aim.half_s, 0.2, 0, 0);
+    (void)unlink(path);
+}
+
+static void start_plan(bool bounded)
+{
+    struct next_move_aim aim = default_aim();
+    aim.speed_ratio = 0.02;
+    aim.bounded = bounded;
+    aim.room_m[0][0] = aim.room_m[0][1] = -1.0;
+    aim.room_m[1][0] = aim.room_m[1][1] = 1.0;
+    memset(&plan, 0, sizeof plan);
+    move_plan_start(&plan.moves, &aim, 1.0, 0.2);
+}
+
+static void test_pose(void)
+{
+    struct event event = {.kind = EVENT_TELEMETRY, .side = SIDE_VIRTUAL};
+    event.telemetry.pose_count = 3;
+    event.telemetry.pose[0] = 0.5;
+    start_plan(true);
+    drive_plan_receive_pose(&plan, &event, false);
+    CHECK("the virtual robot's", !plan.has_pose);
+    event.side = SIDE_REAL;
+    drive_plan_receive_pose(&plan, &event, true);
+    CHECK("while it moves", !plan.has_pose && !drive_plan_stands_inside(&plan));
+    drive_plan_receive_pose(&plan, &event, false);
+    CHECK("at rest", plan.has_pose && drive_plan_stands_inside(&plan));
+    event.telemetry.pose[1] = -1.5;
+    drive_plan_receive_pose(&plan, &event, false);
+    CHECK("outside", !drive_plan_stands_inside(&plan));
+}
+
+static void learn(enum drive_outcome outcome)
+{
+    const struct event_command command = {.rotation_rad = 1.0};
+    drive_plan_learn(&plan, &command, outcome, 1.1);
+}
+
+static void test_stops(void)
+{
+    static const char alarm[] = "{\"type\":\"drift\",\"side\":\"%s\",\"detail\":\"slower\"}";
+    struct event_command command;
+    char text[80];
+    start_plan(true);
+    CHECK("no pose", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_NO_POSE);
+    start_plan(false);
+    learn(DRIVE_NOT_DONE);
+    learn(DRIVE_UNUSABLE);
+    learn(DRIVE_NOT_DONE);
+    CHECK("not in a row", drive_plan_choose(&plan, &command));
+    CHECK_TEXT("go", command.op, "go");
+    CHECK_INT("unusable", plan.moves.n, 0);
+    learn(DRIVE_NOT_DONE);
+    CHECK("in a row", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_BLOCKED);
+    learn(DRIVE_DONE);
+    CHECK_INT("usable", plan.moves.n, 1);
+    for (size_t i = 0; i < 2; i++) {
+        const int bytes = snprintf(text, sizeof text, alarm, i == 0 ? "virtual" : "real");
+        drive_plan_receive_alarm(&plan, text, (size_t)bytes);
+        CHECK_INT("drift", drive_plan_choose(&plan, &command), i == 0);
+    }
+    CHECK("drift", plan.stop == DRIVE_DRIFT && strcmp(plan.drift, "slower") == 0);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("drive plan", NULL, NULL);
+    (void)CU_add_test(suite, "options", test_options);
+    (void)CU_add_test(suite, "mission", test_mission);
+    (void)CU_add_test(suite, "pose", test_pose);
+    (void)CU_add_test(suite, "stops", test_stops);
+    return check_run();
+}
