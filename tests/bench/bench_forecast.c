@@ -1,5 +1,5 @@
-/* Measures the forecasts of one command: made when it is sent, learned from when it is closed;
- * and the sum of eight moves. Prints one JSON line. */
+/* Measures the forecasts of a command: made when it is sent, learned from when it is closed, of
+ * one pair and of 10 000 in turn; and the sum of eight moves. Prints one JSON line. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,11 +8,16 @@
 
 #include "identification/travel/forecast_sum.h"
 
-enum { COMMANDS = 20000, SUMS = 50, BATCHES = 15 };
+enum { PAIRS = 10000, COMMANDS = 2 * PAIRS, SUMS = 50, BATCHES = 15 };
 
-static struct forecast forecast;
-static struct forecast_move moves[FORECAST_WINDOW_MAX];
-static size_t move_count;
+/* A pair, and the moves of its window. */
+struct pair {
+    struct forecast forecast;
+    struct forecast_move moves[FORECAST_WINDOW_MAX];
+    size_t move_count;
+};
+
+static struct pair pairs[PAIRS];
 
 static double now_us(void)
 {
@@ -28,56 +33,75 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double run_commands(uint64_t *state)
+static void make_command(struct pair *pair, size_t k, double u)
+{
+    struct forecast_made made = {0};
+    struct forecast_move move = {0};
+    move.turn = k % 3 == 1 ? 0.0 : 0.3 + 2.0 * u;
+    move.drive = k % 3 == 0 ? 0.0 : 0.1 + u;
+    const double lap_s = 0.1 + move.turn + 2.0 * move.drive;
+    const struct forecast_outcome outcome[FORECAST_SIDES] = {
+        {FORECAST_DONE, lap_s + 0.01 * u}, {FORECAST_DONE, lap_s - 0.003 * u}};
+    forecast_predict(&pair->forecast, move.turn, move.drive, ~0U, &made, NULL);
+    const unsigned started =
+        forecast_learn(&pair->forecast, &made, move.turn, move.drive, outcome, move.lap_s);
+    if (pair->move_count < FORECAST_WINDOW_MAX) {
+        pair->moves[pair->move_count++] = move;
+    }
+    forecast_start(&pair->forecast, started, pair->moves, pair->move_count);
+}
+
+/* Commands go to `count` pairs in turn. */
+static double run_commands(size_t count, uint64_t *state)
 {
     const double start_us = now_us();
     for (size_t k = 0; k < COMMANDS; k++) {
-        struct forecast_made made = {0};
-        struct forecast_move move = {0};
         *state = *state * UINT64_C(6364136223846793005) + 1;
-        const double u = (double)(*state >> 11) * 0x1p-53;
-        move.turn = k % 3 == 1 ? 0.0 : 0.3 + 2.0 * u;
-        move.drive = k % 3 == 0 ? 0.0 : 0.1 + u;
-        const double lap_s = 0.1 + move.turn + 2.0 * move.drive;
-        const struct forecast_outcome outcome[FORECAST_SIDES] = {
-            {FORECAST_DONE, lap_s + 0.01 * u}, {FORECAST_DONE, lap_s - 0.003 * u}};
-        forecast_predict(&forecast, move.turn, move.drive, ~0U, &made, NULL);
-        const unsigned started =
-            forecast_learn(&forecast, &made, move.turn, move.drive, outcome, move.lap_s);
-        if (move_count < FORECAST_WINDOW_MAX) {
-            moves[move_count++] = move;
-        }
-        forecast_start(&forecast, started, moves, move_count);
+        make_command(&pairs[k % count], k, (double)(*state >> 11) * 0x1p-53);
     }
     return (now_us() - start_us) / COMMANDS;
 }
 
 static double run_sums(void)
 {
-    const struct forecast_past past = {&forecast, moves, move_count};
+    const struct pair *pair = &pairs[0];
+    const struct forecast_past past = {&pair->forecast, pair->moves, pair->move_count};
     const double start_us = now_us();
     double sum_s = 0.0;
     for (size_t i = 0; i < SUMS; i++) {
-        sum_s += forecast_sum(&past, moves, 8, FORECAST_LAG, FORECAST_95).half_s;
+        sum_s += forecast_sum(&past, pair->moves, 8, FORECAST_LAG, FORECAST_95).half_s;
     }
     return isfinite(sum_s) ? (now_us() - start_us) / SUMS : (double)NAN;
 }
 
+static double find_median(double *values)
+{
+    qsort(values, BATCHES, sizeof *values, compare_doubles);
+    return values[BATCHES / 2];
+}
+
 int main(void)
 {
-    double command_us[BATCHES];
+    double one_us[BATCHES];
+    double many_us[BATCHES];
     double sum_us[BATCHES];
     uint64_t state = 1;
-    forecast_init(&forecast);
+    for (size_t k = 0; k < PAIRS; k++) {
+        forecast_init(&pairs[k].forecast);
+    }
+    /* Every pair has an interval before anything is measured. */
     for (size_t i = 0; i < BATCHES; i++) {
-        command_us[i] = run_commands(&state);
+        (void)run_commands(PAIRS, &state);
+    }
+    for (size_t i = 0; i < BATCHES; i++) {
+        one_us[i] = run_commands(1, &state);
+        many_us[i] = run_commands(PAIRS, &state);
         sum_us[i] = run_sums();
     }
-    qsort(command_us, BATCHES, sizeof *command_us, compare_doubles);
-    qsort(sum_us, BATCHES, sizeof *sum_us, compare_doubles);
-    (void)printf("{\"bench\":\"forecast\",\"us_per_command\":%.2f,\"goal_us\":2,"
+    (void)printf("{\"bench\":\"forecast\",\"us_per_command\":%.2f,"
+                 "\"us_per_command_10000_pairs\":%.2f,\"goal_us\":2,"
                  "\"us_per_sum\":%.0f,\"bytes\":%zu,\"bytes_open\":%zu}\n",
-                 command_us[BATCHES / 2], sum_us[BATCHES / 2], sizeof forecast,
-                 sizeof(struct forecast_made));
+                 find_median(one_us), find_median(many_us), find_median(sum_us),
+                 sizeof(struct forecast), sizeof(struct forecast_made));
     return EXIT_SUCCESS;
 }
