@@ -233,8 +233,11 @@ void drive_plan_print_move(const struct drive_plan *plan)
 {
     (void)printf("  %s", next_move_why_name(plan->next.why));
     if (!plan->moves.aim.mission) {
-        (void)printf(": speeds to %.2g %%, %.2g %%", 100.0 * width_after(plan, TRAVEL_INV_W),
+        (void)printf(": turns to %.2g %%, drives to %.2g %%",
+                     100.0 * width_after(plan, TRAVEL_INV_W),
                      100.0 * width_after(plan, TRAVEL_INV_V));
+    } else if (isfinite(mission_half(&plan->moves))) {
+        (void)printf(": known to %.2g s before", mission_half(&plan->moves));
     }
     if (plan->left < NEXT_MOVE_LEFT_MAX) {
         (void)printf(", about %zu more", plan->left);
