@@ -29,7 +29,8 @@ function gauge({held, of, held_ci95}) {
 export function forecastBox(path) {
     const [counted, answer] = places(2);
     const fields = [numberField("next-rotation", "Rotation, rad", 1.57),
-        numberField("next-displacement", "Displacement, m", 0.5), numberField("next-bound", "Bound of the lag, s", 0.1)];
+        numberField("next-displacement", "Displacement, m", 0.5),
+        numberField("next-bound", "Bound of the lag, s", 0.1)];
     async function ask(event) {
         event.preventDefault();
         const [rotation, displacement, bound] = fields.map(([, input]) => Number(input.value));
