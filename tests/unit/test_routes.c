@@ -148,6 +148,13 @@ static void test_percent(void)
     char out[8] = "";
     CHECK("cut by length", !percent_decode("%41", 2, out, sizeof out));
     CHECK("no room", !percent_decode("", 0, out, 0));
+    char coded[32];
+    char back[32];
+    CHECK("encoded", percent_encode("a b/\xc3\xa4&c~", coded, sizeof coded));
+    CHECK_TEXT("encoded", coded, "a%20b%2F%C3%A4%26c~");
+    CHECK("back", percent_decode(coded, strlen(coded), back, sizeof back));
+    CHECK_TEXT("back", back, "a b/\xc3\xa4&c~");
+    CHECK("no room", !percent_encode("abcdefgh", out, 8));
 }
 
 int main(void)

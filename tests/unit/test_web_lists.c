@@ -170,6 +170,14 @@ static void test_selection(void)
     body = get_json(target);
     CHECK_INT("until is not in", json_array_size(json_object_get(body, "entries")), 1);
     json_decref(body);
+    body = get_json("/api/v1/pairs/r1/entries?verdict=TIMEOUT,INCONSISTENT&limit=1000");
+    const size_t of_r1 = json_array_size(json_object_get(body, "entries"));
+    json_decref(body);
+    body = get_json("/api/v1/entries?verdict=TIMEOUT,INCONSISTENT&limit=1000");
+    CHECK_INT("of all pairs", json_array_size(json_object_get(body, "entries")),
+              of_r1 + MOVES / 10 - 1 + MOVES / 11);
+    CHECK("no single pair", json_is_null(json_object_get(body, "pair")));
+    json_decref(body);
     body = get_json("/api/v1/pairs/quiet/entries");
     CHECK_INT("empty", json_array_size(json_object_get(body, "entries")), 0);
     json_decref(body);

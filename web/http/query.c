@@ -36,6 +36,19 @@ bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
     return true;
 }
 
+bool percent_encode(const char *text, char *out, size_t size)
+{
+    static const char plain[] = "0123456789-._~"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    size_t used = 0;
+    for (; *text && used + 3 < size; text++) {
+        const bool kept = strchr(plain, *text) != NULL;
+        used += (size_t)snprintf(out + used, size - used, kept ? "%c" : "%%%02X",
+                                 kept ? *text : (unsigned char)*text);
+    }
+    return *text == '\0' && used < size;
+}
+
 enum {
     REAL_MAX = 1000000000,
     VALUE_MAX = QUERY_COLUMNS_MAX,

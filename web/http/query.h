@@ -88,6 +88,9 @@ struct query {
  * '+' stays '+', because ISO 8601 offsets need it. */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
+/* Encode text for a query or a segment of a path; false: out[size] is too small. */
+bool percent_encode(const char *text, char *out, size_t size);
+
 /* A value while it is parsed. */
 struct query_value {
     const char *name, *text;

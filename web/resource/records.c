@@ -43,10 +43,12 @@ static const struct list *list_of(const struct web_request *request)
     return list;
 }
 
-/* Returns the owner of the records: the pair, or the lab itself. */
+/* Returns the owner of the records: the pair, or the lab itself; NULL: all pairs. */
 static const char *owner_of(const struct web_request *request)
 {
-    return route_names(request->route, "{id}") ? request->id : "$lab";
+    return route_names(request->route, "{id}")       ? request->id
+           : list_of(request)->kind == STORE_ENTRIES ? NULL
+                                                     : "$lab";
 }
 
 static bool write_row(void *context, const struct store_row *row)
