@@ -49,12 +49,6 @@ static int refuse_command(const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) {
         edit_guess_try(&guess, name, commands[i].name);
     }
-    if (strcmp(name, "status") == 0) {
-        (void)fputs("tandem: there is no command 'status'; a running daemon answers "
-                    "'curl -s http://127.0.0.1:8420/api/v1/status'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     (void)fprintf(stderr, "tandem: unknown command '%s'%s, see 'tandem --help'\n", name,
                   edit_guess_text(&guess, meant));
     return EXIT_USAGE;

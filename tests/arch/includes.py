@@ -74,6 +74,8 @@ web/resource: base/numbers logger/message logger/codec identification/model iden
   twin/pair twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
+service/list: base/errors logger/message web/http service/tool
+service/client: base/text base/errors base/numbers logger/message config/options web/http service/tool service/list
 service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options
   config/labfile service/tool
 service/wire: base/errors base/numbers twin/sim/robot logger/storage web/http service/tool
@@ -94,7 +96,7 @@ service/identify: base/text base/errors base/numbers logger/message identificati
 service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel identification/odometry identification/arm service/tool service/identify
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
-  twin/report twin logger/storage config/labfile web/http service/tool
+  twin/report twin logger/storage config/labfile web/http service/tool service/list
 service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
   identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message logger/codec identification/travel twin/pair twin/report
@@ -107,7 +109,7 @@ service/job: base/text base/errors base/numbers logger/message logger/storage co
 service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
   service/sim/mission service/replay service/evidence service/job
-service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
+service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/list service/mqtt service/team
 service/program: base/text base/errors base/numbers logger/codec identification/model config/options config/model
   service/tool
 """

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "service/list/colour.h"
 #include "service/mqtt/session.h"
 #include "service/sim/demo/demo_arms.h"
 #include "service/sim/demo/demo_show.h"
@@ -207,7 +207,7 @@ static int conclude_demo(struct demo *d, bool started)
 
 static bool prepare_demo(struct demo *d)
 {
-    d->show.colour = isatty(STDOUT_FILENO) == 1;
+    d->show.colour = colour_wanted(stdout);
     d->show.open_s = d->for_s > 0.0 ? fmin(20.0, d->for_s / 3.0) : 20.0;
     d->show.window_s = d->for_s > 0.0 ? fmin(10.0, fmax(1.0, d->for_s / 4.0)) : 10.0;
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {

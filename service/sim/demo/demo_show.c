@@ -5,17 +5,10 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "service/list/colour.h"
 #include "service/tool/csv_tables.h"
 #include "service/tool/json_file.h"
 #include "service/tool/lab_clock.h"
-
-#define BOLD  "\033[1m"
-#define DIM   "\033[2m"
-#define RED   "\033[31m"
-#define GREEN "\033[32m"
-#define AMBER "\033[33m"
-#define BLUE  "\033[36m"
-#define PLAIN "\033[0m"
 
 enum { OPEN_LOOP, FOLLOWING };
 
@@ -36,15 +29,6 @@ static const struct speed_text *texts_of(const struct demo_show *s)
     return s->arms ? arm_texts : drive_texts;
 }
 static const char *const velocities[DEMO_VELOCITIES] = {"u", "v", "r"};
-
-static const char *colour_of(enum verdict verdict)
-{
-    static const char *const colours[VERDICT_COUNT] = {[VERDICT_AHEAD] = BLUE,
-                                                       [VERDICT_BEHIND] = AMBER,
-                                                       [VERDICT_SYNC] = GREEN,
-                                                       [VERDICT_UNRESOLVED] = DIM};
-    return colours[verdict] ? colours[verdict] : RED;
-}
 
 /* Returns the escape sequence of a colour, "" unless on a terminal. */
 static const char *paint_with(const struct demo_show *s, const char *colour)
@@ -70,8 +54,8 @@ static void print_fit(const struct demo_fit *fit)
 
 static void print_header(struct demo_show *s)
 {
-    const char *bold = paint_with(s, BOLD);
-    const char *plain = paint_with(s, PLAIN);
+    const char *bold = paint_with(s, COLOUR_BOLD);
+    const char *plain = paint_with(s, COLOUR_PLAIN);
     if (s->header_shown) {
         return;
     }
@@ -146,8 +130,8 @@ static void show_entry(struct demo_show *s, const json_t *entry)
     csv_tables_cell(stdout, 8, 3, 'f', json_file_real(entry, "real_lap_s"));
     csv_tables_cell(stdout, 9, 3, 'f', json_file_real(entry, "virtual_lap_s"));
     csv_tables_cell(stdout, 7, 3, '+', lag_s);
-    (void)printf("  %s%-12s%s", paint_with(s, colour_of(verdict)), verdict_name(verdict),
-                 paint_with(s, PLAIN));
+    (void)printf("  %s%-12s%s", paint_with(s, colour_of_verdict(verdict)),
+                 verdict_name(verdict), paint_with(s, COLOUR_PLAIN));
     if (s->arms) {
         csv_tables_cell(stdout, 7, 1, 'f', gap_mm);
     } else {
@@ -209,8 +193,8 @@ static void show_change(struct demo_show *s, const json_t *change)
     s->lag_count[1] = 0;
     s->gap_mm_sum[1] = 0.0;
     s->gap_count[1] = 0;
-    (void)printf("%s      parameter set %.0f goes to the simulator:", paint_with(s, BOLD),
-                 json_file_real(change, "version"));
+    (void)printf("%s      parameter set %.0f goes to the simulator:",
+                 paint_with(s, COLOUR_BOLD), json_file_real(change, "version"));
     for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
         const struct speed_text *text = &texts_of(s)[i];
         const double sent = applied_speed(set, text->name, s->own[i]);
@@ -220,7 +204,7 @@ static void show_change(struct demo_show *s, const json_t *change)
                          text->unit);
         }
     }
-    (void)printf(" now%s\n", paint_with(s, PLAIN));
+    (void)printf(" now%s\n", paint_with(s, COLOUR_PLAIN));
 }
 
 static void print_speed(const struct demo_show *s, enum side side, int i)
@@ -334,8 +318,8 @@ static void show_fidelity(struct demo_show *s, const json_t *fidelity)
     }
     print_header(s);
     (void)printf("%6.1f  %s%-10s%s", lab_s(now_us - s->begun_us),
-                 paint_with(s, s->following ? GREEN : AMBER),
-                 s->following ? "following" : "open loop", paint_with(s, PLAIN));
+                 paint_with(s, s->following ? COLOUR_GREEN : COLOUR_AMBER),
+                 s->following ? "following" : "open loop", paint_with(s, COLOUR_PLAIN));
     for (int i = 0; i < DEMO_VELOCITIES; i++) {
         s->gap[phase][i] = json_file_real(json_object_get(states, velocities[i]), "rmse");
         csv_tables_cell(stdout, 9, 5, 'f', s->gap[phase][i]);
@@ -381,10 +365,10 @@ static bool sum_gap_up(const struct demo_show *s)
 static void show_alarm(struct demo_show *s, const json_t *alarm)
 {
     s->alarms++;
-    (void)printf("%s      alarm %s%s%s: %s%s\n", paint_with(s, RED),
+    (void)printf("%s      alarm %s%s%s: %s%s\n", paint_with(s, COLOUR_RED),
                  json_file_text(alarm, "type"), s->vessels ? "" : " ",
                  s->vessels ? "" : json_file_text(alarm, "side"),
-                 json_file_text(alarm, "detail"), paint_with(s, PLAIN));
+                 json_file_text(alarm, "detail"), paint_with(s, COLOUR_PLAIN));
 }
 
 static const struct {
