@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "logger/message/record_json.h"
+#include "service/list/colour.h"
+#include "service/list/entry_filter.h"
 #include "service/replay/replay_moves.h"
 #include "service/replay/replay_read.h"
 #include "service/replay/replay_run.h"
@@ -101,9 +103,10 @@ static void write_travel(const void *what, FILE *file)
     for (size_t i = 0; i < run->file->pair_count; i++) {
         struct pair_fits fits;
         const struct pair_params *p = &run->file->pairs[i];
+        const bool kept = replay_keeps_pair(run, p->id);
         pair_fit_window(lab_pair(run->replay->lab, i), p, &fits);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            if (fits.known[s]) {
+            if (fits.known[s] && kept) {
                 write_travel_rows(file, p->id, s, &fits);
             }
         }
@@ -213,7 +216,7 @@ static void print_summary(const struct replay_run *run)
     for (size_t i = 0; i < run->file->pair_count; i++) {
         struct pair_fits fits;
         const struct pair *pair = lab_pair(run->replay->lab, i);
-        if (pair->version == 0) {
+        if (pair->version == 0 || !replay_keeps_pair(run, run->file->pairs[i].id)) {
             continue;
         }
         (void)printf("%s: %llu commands", run->file->pairs[i].id,
@@ -281,10 +284,10 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* A table of moves is recognised by its name or by options that only apply to one. */
+/* A table of moves is recognised by its name or by the option that only applies to one. */
 static bool is_table(const struct replay_options *o, const char *path)
 {
-    return o->pair || o->column_words || replay_moves_is_table(path);
+    return o->column_words || replay_moves_is_table(path);
 }
 
 static enum status read_moves(struct replay_run *run, const char *path, int count,
@@ -348,10 +351,12 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     return exit_status;
 }
 
-static int parse_options(int argc, char **argv, struct replay_options *o)
+static int parse_options(int argc, char **argv, struct replay_options *o,
+                         struct entry_filter *filter)
 {
+    enum { OWN = 10 };
     /* clang-format off */
-    const struct argument rows[] = {
+    struct argument rows[OWN + ENTRY_FILTER_ARGUMENTS] = {
         {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab file (needed)"},
         {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document: entries, alarms, fits, clocks, counts"},
         {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR",
@@ -361,7 +366,8 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         {"strict", 0, ARGUMENT_FLAG, &o->strict, 0, 0, NULL, "exit with 1 when any line was skipped"},
         {"refit", 0, ARGUMENT_FLAG, &o->refit, 0, 0, NULL,
          "repeat every fit of dynamics, and ignore the journal's own fits"},
-        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "pair of the moves, for a table without a column pair"},
+        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID",
+         "results of this pair only; pair of the moves, for a table without a column pair"},
         {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
          "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
          "@FILE holds them"},
@@ -370,6 +376,7 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
+    entry_filter_arguments(filter, rows + OWN);
     const struct arguments arguments = {
         .command = "replay",
         .operands = "FILE...",
@@ -383,6 +390,10 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
             "  robots. Equal files give equal bytes. Without --json and --csv it prints a line "
             "for\n"
             "  each entry and alarm, and a summary.\n"
+            "\n"
+            "  --since, --until, --verdict, --late and --pair choose the records that are "
+            "printed.\n"
+            "  The lab still processes every message, and counts and fits are those of all.\n"
             "\n"
             "  If a recording ends while commands are open, they time out. After the orderly "
             "stop of\n"
@@ -400,6 +411,7 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
             "  that are no message, on topics that are not read, or of pairs not in the lab "
             "file.\n",
         .examples = "  tandem replay -c lab.yaml journal/\n"
+                    "  tandem replay -c lab.yaml --late --since 2026-11-20 --pair r1 journal/\n"
                     "  tandem replay -c lab.yaml lab.jsonl --json | jq .pairs.r1.counts\n",
         .exit_status = "a file could not be read, whole lines were left out, or the results "
                        "not be written",
@@ -408,23 +420,43 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
     return arguments_parse(&arguments, argc, argv);
 }
 
+/* Is --pair absent, or the name of a pair or team? */
+static bool check_pair(const struct replay_run *run)
+{
+    const struct lab_params params = lab_file_params(run->file);
+    bool found = !run->options.pair;
+    for (size_t i = 0; i < params.pair_count + params.team_count && !found; i++) {
+        found = replay_keeps_pair(run, lab_name(&params, (uint32_t)i));
+    }
+    if (!found) {
+        (void)fprintf(stderr, "tandem: replay: the lab has no pair '%s'\n", run->options.pair);
+    }
+    return found;
+}
+
 int command_replay(int argc, char **argv)
 {
     struct lab_file file;
     struct replay_run run = {.file = &file,
                              .options = {.pause_max_days = PAUSE_DAYS, .jobs = 1}};
-    int exit_status = parse_options(argc, argv, &run.options);
+    struct entry_filter filter = {0};
+    struct query only;
+    char query[QUERY_TEXT_MAX];
+    int exit_status = parse_options(argc, argv, &run.options, &filter);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (!lab_argument_load("replay", run.options.lab_path, &file)) {
+    if (!entry_filter_parse(&filter, "replay", query, &only) ||
+        !lab_argument_load("replay", run.options.lab_path, &file)) {
         return EXIT_USAGE;
     }
+    run.options.only = query[0] ? &only : NULL;
+    run.options.colour = colour_wanted(stdout);
     int count = 0;
     while (argv[1 + count]) {
         count++;
     }
-    exit_status = open_and_run(&run, argv + 1, count);
+    exit_status = check_pair(&run) ? open_and_run(&run, argv + 1, count) : EXIT_USAGE;
     lab_file_free(&file);
     return exit_status;
 }

@@ -166,7 +166,8 @@ static void write_pairs(struct replay_run *run, struct json_writer *w,
     }
     json_write_object(w, "pairs");
     for (size_t i = 0; i < run->file->pair_count; i++) {
-        if (!extract || lab_pair(lab, i)->version > 0) {
+        if (replay_keeps_pair(run, run->file->pairs[i].id) &&
+            (!extract || lab_pair(lab, i)->version > 0)) {
             write_pair(run, w, i, &each);
         }
     }
@@ -182,6 +183,9 @@ static void write_teams(struct replay_run *run, struct json_writer *w,
     for (size_t i = 0; i < lab_team_count(lab); i++) {
         const struct team_params *p = lab_team_params(lab, i);
         const size_t index = run->file->pair_count + i;
+        if (!replay_keeps_pair(run, p->name)) {
+            continue;
+        }
         json_write_object(w, p->name);
         team_live_report(w, "end", lab_team(lab, i), p, lab_time(lab));
         write_records(run, w, "alarms", STORE_ALARMS, index, extract ? extract->alarms_max : 0);

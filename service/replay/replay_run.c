@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
+#include "service/list/colour.h"
 #include "service/replay/replay_read.h"
 #include "service/replay/rows.h"
 #include "twin/team/live/team_live_bars.h"
@@ -64,7 +65,7 @@ static const char *show_lap(int64_t us, char text[16])
     return text;
 }
 
-static void print_entry(const struct entry *e, const char *pair)
+static void print_entry(const struct entry *e, const char *pair, bool colour)
 {
     char real[16];
     char virtual[16];
@@ -80,11 +81,12 @@ static void print_entry(const struct entry *e, const char *pair)
         (void)snprintf(judged, sizeof judged, " (judged %+.3f, network %+.3f)",
                        lab_s(e->judged_lag_us), lab_s(e->lag_us - e->judged_lag_us));
     }
-    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s%s\n", time, pair,
-                 utf8_tame(id), utf8_tame(op), e->rotation_rad, e->displacement_m,
+    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s%s%s%s\n", time,
+                 pair, utf8_tame(id), utf8_tame(op), e->rotation_rad, e->displacement_m,
                  show_lap(e->lap_us[SIDE_REAL], real),
                  show_lap(e->lap_us[SIDE_VIRTUAL], virtual), show_lap(e->lag_us, lag),
-                 verdict_name(e->verdict), judged,
+                 colour ? colour_of_verdict(e->verdict) : "", verdict_name(e->verdict),
+                 colour ? COLOUR_PLAIN : "", judged,
                  e->consistency == INCONSISTENT ? ", inconsistent" : "");
 }
 
@@ -101,10 +103,10 @@ static void print_alarm(const struct alarm *a, const char *pair)
                  utf8_tame(detail));
 }
 
-static void print_effect(const struct effect *effect, const char *pair)
+static void print_effect(const struct effect *effect, const char *pair, bool colour)
 {
     if (effect->kind == EFFECT_ENTRY) {
-        print_entry(effect->entry, pair);
+        print_entry(effect->entry, pair, colour);
     } else if (effect->kind == EFFECT_ALARM) {
         print_alarm(effect->alarm, pair);
     }
@@ -160,15 +162,41 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
     spool_row(run, &r.row, effect->pair);
 }
 
+bool replay_keeps_pair(const struct replay_run *run, const char *name)
+{
+    return !run->options.pair || strcmp(run->options.pair, name) == 0;
+}
+
+/* A choice of verdicts leaves out alarms: it asks for moves. */
+static bool is_selected(const struct replay_run *run, const struct effect *effect,
+                        const char *pair)
+{
+    const struct query *only = run->options.only;
+    const struct entry *e = effect->kind == EFFECT_ENTRY ? effect->entry : NULL;
+    const int64_t t_us = e ? e->t_us : effect->t_us;
+    if (!only) {
+        return replay_keeps_pair(run, pair);
+    }
+    const bool of_verdict = !e ? effect->kind != EFFECT_ALARM
+                               : only->verdicts >> e->verdict & 1U ||
+                                     (only->verdicts >> ENTRY_FILTER_INCONSISTENT & 1U &&
+                                      e->consistency == INCONSISTENT);
+    return t_us >= only->since_us && t_us < only->until_us &&
+           (only->verdicts == 0 || of_verdict) && replay_keeps_pair(run, pair);
+}
+
 void replay_write_effect(void *context, const struct effect *effect)
 {
     struct replay_run *run = context;
     const struct lab_params params = lab_file_params(run->file);
     const char *pair = lab_name(&params, effect->pair);
+    if (!is_selected(run, effect, pair)) {
+        return;
+    }
     if (run->spool) {
         spool_effect(run, effect, pair);
     } else {
-        print_effect(effect, pair);
+        print_effect(effect, pair, run->options.colour);
     }
 }
 

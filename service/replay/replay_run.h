@@ -12,16 +12,21 @@
 #include "service/replay/spool.h"
 #include "service/replay/spool_queue.h"
 #include "service/replay/threads.h"
+#include "web/http/query.h"
 
 struct replay_options {
     const char *lab_path;
     bool json;
     bool refit, strict;
     const char *csv_dir;
-    const char *pair, *column_words; /* pair of a table of moves; NULL: not given */
-    double speed;                    /* 0: as fast as possible */
-    int jobs;                        /* threads, 1.. */
-    double pause_max_days;           /* lines stamped farther ahead are skipped */
+    const char *column_words; /* of a table of moves; NULL: not given */
+    /* The only pair whose records are kept, and that of a table of moves; NULL: not given */
+    const char *pair;
+    const struct query *only; /* verdicts and times of the records that are kept; NULL: all */
+    bool colour;              /* of verdicts */
+    double speed;             /* 0: as fast as possible */
+    int jobs;                 /* threads, 1.. */
+    double pause_max_days;    /* lines stamped farther ahead are skipped */
 };
 
 /* The run in progress, with the destination of its records. */
@@ -35,6 +40,9 @@ struct replay_run {
     enum status spool_status;  /* the first failure; with a queue, the queue has it */
     struct err err;
 };
+
+/* Are the records of this pair or team kept? */
+bool replay_keeps_pair(const struct replay_run *run, const char *name);
 
 /* Receives the effects of the run: spools records, or prints them. */
 void replay_write_effect(void *context, const struct effect *effect);

@@ -32,6 +32,22 @@ cmp one two && cmp one three || fail "the order of the files shows"
 cmp one four || fail "by three threads it is another document"
 grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fail "verdict: $(cat one)"
 
+# The records of a pair, a time or a verdict alone; counts are those of all.
+only() { "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl "$@" >only || fail "$*"; sed -n '/^$/q;p' only; }
+[ "$(only | wc -l)" = 2 ] || fail "records: $(cat only)"
+[ "$(only --verdict BEHIND | awk '{print $3}')" = b ] || fail "--verdict: $(cat only)"
+[ "$(only --late --until 2026-11-20T05:00:05Z | awk '{print $3}')" = a ] || fail "--late --until: $(cat only)"
+[ "$(only --since 2026-11-20T05:00:05Z | awk '{print $3}')" = b ] && grep -q 'r1: 2 commands' only || fail "--since: $(cat only)"
+echo 'pairs: {r1: {}, r2: {}}' >both.yaml
+"$TANDEM" replay -c both.yaml odd.jsonl even.jsonl --json --pair r2 >only
+grep -q '^{"pairs":{"r2":{"entries":\[\]' only && ! grep -q '"r1"' only || fail "--pair: $(cat only)"
+for words in '--pair r3:the lab has no pair' '--late --verdict SYNC:give one of them' '--since soon:--since: not a time'; do
+    code=0
+    # shellcheck disable=SC2086
+    "$TANDEM" replay -c lab.yaml odd.jsonl ${words%%:*} 2>err || code=$?
+    [ "$code" = 2 ] && grep -qF -- "${words#*:}" err || fail "$words: $code, $(cat err)"
+done
+
 # Replay reports each line that it could not use as written.
 "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl >text
 for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1 of pairs that are not in the lab file' '1 earlier than the previous one' \
