@@ -10,7 +10,7 @@
 
 enum { DAEMON_CLIENT_ARGUMENTS = 3 };
 
-/* Where the daemon is, by the options of a command. */
+/* The options of a command that say where the daemon is. */
 struct daemon_client {
     const char *command;              /* for messages: "status" */
     const char *url;                  /* http://127.0.0.1:8420 by default */

@@ -24,7 +24,7 @@ def tandem(*words, status=0, **options):
 
 
 def on_terminal(words, **environment):
-    """What the command prints on a terminal."""
+    """Returns what the command prints on a terminal."""
     leader, follower = pty.openpty()
     subprocess.run([TANDEM, *words], stdout=follower, check=True, timeout=limit_s(60), env={**os.environ, "TERM": "xterm", **environment})
     os.close(follower)
