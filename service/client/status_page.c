@@ -69,6 +69,16 @@ static const char *format_age(const struct page *page, double t_s, char out[32])
     return out;
 }
 
+/* Writes when the last message of a robot came. */
+static const char *format_seen(const struct page *page, json_t *robot, char out[48])
+{
+    char age[32];
+    const double seen_s = json_file_real(robot, "seen_t");
+    (void)snprintf(out, 48, isnan(seen_s) ? "not seen yet" : "seen %s",
+                   format_age(page, seen_s, age));
+    return out;
+}
+
 static long long count_of(json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
@@ -85,7 +95,7 @@ static enum level judge_pair(const struct page *page, json_t *pair, char why[TEX
     const long long late = count_of(recent, "AHEAD") + count_of(recent, "BEHIND");
     const bool moved = last[0] != '\0';
     long long moves = 0;
-    char age[32];
+    char seen[48];
     const char *name = NULL;
     json_t *count = NULL;
     json_object_foreach(recent, name, count)
@@ -95,8 +105,8 @@ static enum level judge_pair(const struct page *page, json_t *pair, char why[TEX
     for (size_t i = 0; i < COUNT(sides); i++) {
         json_t *side = json_object_get(pair, sides[i]);
         if (strcmp(json_file_text(side, "connection"), "offline") == 0) {
-            (void)snprintf(why, TEXT_MAX, "the %s robot is offline, seen %s", sides[i],
-                           format_age(page, json_file_real(side, "seen_t"), age));
+            (void)snprintf(why, TEXT_MAX, "the %s robot is offline, %s", sides[i],
+                           format_seen(page, side, seen));
             return TROUBLE;
         }
     }
@@ -200,6 +210,7 @@ void status_page_print_pair(json_t *document, bool colour)
 {
     char text[TEXT_MAX];
     char age[32];
+    char seen[48];
     json_t *pairs = json_object_get(document, "pairs");
     json_t *pair = json_array_get(pairs, 0);
     const struct page page = {colour, json_file_real(json_object_get(document, "status"), "t")};
@@ -213,11 +224,12 @@ void status_page_print_pair(json_t *document, bool colour)
     for (size_t i = 0; i < COUNT(sides); i++) {
         json_t *side = json_object_get(pair, sides[i]);
         print_label(&page, sides[i]);
-        (void)printf("%s, seen %s\n", json_file_text(side, "connection"),
-                     format_age(&page, json_file_real(side, "seen_t"), age));
+        (void)printf("%s, %s\n", json_file_text(side, "connection"),
+                     format_seen(&page, side, seen));
     }
     print_label(&page, "last move");
-    (void)printf("%s %s", json_file_text(pair, "last_verdict"),
+    (void)printf("%s%s%s", json_file_text(pair, "last_verdict"),
+                 count_of(pair, "entries") > 0 ? " " : "",
                  format_age(&page, json_file_real(pair, "last_entry_t"), age));
     (void)printf(isnan(lag_s) ? "\n" : ", last known lag %+.3f s\n", lag_s);
     print_verdicts(&page, pairs);
@@ -300,7 +312,7 @@ static void print_health(const struct page *page, json_t *status)
     json_t *part = NULL;
     char age[32];
     print_label(page, "lab");
-    paint_text(page, "", "%s ", json_file_text(status, "lab"));
+    paint_text(page, "", "%s: ", json_file_text(status, "lab"));
     paint_text(page, ready ? COLOUR_GREEN : COLOUR_RED, ready ? "OK" : "not ready");
     (void)printf(", started %s\n", format_age(page, started_s, age));
     json_object_foreach(json_object_get(status, "parts"), name, part)

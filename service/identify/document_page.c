@@ -310,7 +310,7 @@ enum status document_page_print(FILE *out,
     json_t *document = to && fclose(to) == 0 ? json_loadb(text, bytes, 0, NULL) : NULL;
     free(text);
     simplify_object(document);
-    if (document) {
+    if (json_object_size(document) > 0) {
         print_object("", document, out);
     }
     json_decref(document);

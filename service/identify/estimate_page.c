@@ -37,13 +37,33 @@ static void print_interval(FILE *out, double lo, double hi)
     print_number(out, -10, 5, hi);
 }
 
+/* Prints the worst reason and all notes, or all other reasons; returns how many it left out. */
+static size_t print_reasons(FILE *out, const struct estimate *estimate, bool others)
+{
+    size_t left_out = 0;
+    const char *before = others ? "\n" : "";
+    bool first = true;
+    for (size_t i = 0; i < estimate->reason_count; i++) {
+        const bool note = estimate->reason_verdicts[i] == ESTIMATE_PASS;
+        const bool other = !note && !first;
+        first = first && note;
+        left_out += other != others;
+        if (other == others) {
+            (void)fprintf(out, "%s  %s %s [%s]\n", before, note ? "note:" : "because",
+                          estimate->reasons[i], reason_code_name(estimate->reason_codes[i]));
+            before = "";
+        }
+    }
+    return left_out;
+}
+
 void estimate_page_verdict(FILE *out, const struct estimate *estimate)
 {
     (void)fprintf(out, ": %s\n", estimate_verdict_name(estimate->verdict));
-    for (size_t i = 0; i < estimate->reason_count; i++) {
-        (void)fprintf(out, "  %s %s [%s]\n",
-                      estimate->reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
-                      estimate->reasons[i], reason_code_name(estimate->reason_codes[i]));
+    const size_t left_out = print_reasons(out, estimate, false);
+    if (left_out > 0) {
+        (void)fprintf(out, "  and %zu more reason%s, see --details\n", left_out,
+                      left_out == 1 ? "" : "s");
     }
     for (size_t i = 0; i < estimate->advice_count; i++) {
         (void)fprintf(out, "  advice: %s\n", estimate->advice[i]);
@@ -127,8 +147,13 @@ void estimate_page_print(FILE *out, const struct estimate *estimate)
 {
     estimate_page_verdict(out, estimate);
     estimate_page_parameters(out, estimate);
-    if (estimate->p <= CORRELATED_MAX) {
+    estimate_page_rank(out, estimate);
+}
+
+void estimate_page_details(FILE *out, const struct estimate *estimate)
+{
+    (void)print_reasons(out, estimate, true);
+    if (estimate->p > 1 && estimate->p <= CORRELATED_MAX) {
         print_correlation(out, estimate);
     }
-    estimate_page_rank(out, estimate);
 }

@@ -8,7 +8,8 @@
 
 #include "identification/fit/estimate.h"
 
-/* Print the verdict after the words of the first line, and reasons and advice, one a line. */
+/* Print the verdict after the words of the first line, then the worst reason, notes and advice,
+ * one a line. */
 void estimate_page_verdict(FILE *out, const struct estimate *estimate);
 
 /* Print the head of a parameter table, and below a line of it. */
@@ -25,7 +26,10 @@ void estimate_page_parameters(FILE *out, const struct estimate *estimate);
 /* Print condition and rank, the free directions, and what is still determined. */
 void estimate_page_rank(FILE *out, const struct estimate *estimate);
 
-/* Print the verdict, all parameters, their correlation, and the rank. */
+/* Print the verdict, all parameters, and the rank. */
 void estimate_page_print(FILE *out, const struct estimate *estimate);
+
+/* Print what these leave out: other reasons, and the correlation of the parameters. */
+void estimate_page_details(FILE *out, const struct estimate *estimate);
 
 #endif

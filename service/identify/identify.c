@@ -298,9 +298,30 @@ static void write_document(const void *what, struct json_writer *w)
     }
 }
 
+/* Writes the members of a document that answer what was asked for: comparisons with held-out
+ * recordings, parameters in use, and between recordings. */
+static void write_answers(const void *what, struct json_writer *w)
+{
+    static const char *const answers[] = {"validation", "held_out", "comparison", "between"};
+    static const char *const details[] = {"one_step",      "residuals", "parts",
+                                          "effort_shapes", "asks_for",  "data"};
+    json_t *document = json_file_document(write_document, what);
+    for (size_t i = 0; i < COUNT(details); i++) {
+        (void)json_object_del(json_object_get(document, "held_out"), details[i]);
+    }
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        char *text = json_dumps(json_object_get(document, answers[i]), JSON_COMPACT);
+        if (text) {
+            json_write_raw(w, answers[i], text, strlen(text));
+        }
+        free(text);
+    }
+    json_decref(document);
+}
+
 /* Prints the page; values that the data do not determine are named so. */
 static enum status print_page(const struct identify_method *method, const void *result,
-                              FILE *out, struct err *err)
+                              bool details, FILE *out, struct err *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -308,7 +329,12 @@ static enum status print_page(const struct identify_method *method, const void *
     FILE *page = open_memstream(&text, &bytes);
     if (page) {
         method->print(result, page);
-        st = document_page_print(page, write_document, &(struct found){method, result});
+        if (details) {
+            estimate_page_details(page, find_verdict(result));
+        }
+        st = document_page_print(page, details ? write_document : write_answers,
+                                 &(struct found){method, result});
+        (void)fputs(details ? "" : "\n--details prints the rest\n", page);
     }
     const bool closed = page && fclose(page) == 0 && st == STATUS_OK;
     const size_t room = 3 * bytes + 1; /* the words are longer than what they replace */
@@ -361,7 +387,7 @@ static enum status run_method(const struct identify_method *method, const struct
     } else if (st == STATUS_OK && request->json) {
         json_file_print(out, write_document, &(struct found){method, result});
     } else if (st == STATUS_OK) {
-        st = print_page(method, result, out, err);
+        st = print_page(method, result, request->details, out, err);
     }
     if (method->release) {
         method->release(result);
@@ -411,6 +437,7 @@ static enum status run_repeat(const struct identify_method *method, const struct
     } else {
         (void)fprintf(out, "%s of %zu recordings, each by itself", row->name, between->count);
         estimate_page_verdict(out, &repeat.estimate);
+        estimate_page_details(out, &repeat.estimate);
         st = document_page_print(out, write_repeat, &repeat);
     }
     free(between);

@@ -167,6 +167,8 @@ const struct identify_option identify_options[] = {
      "mass of the hull that the file already has (0; --write)"}, NULL, 0, MOTION, AT(fragment.mass_kg)},
     {{"yaw-inertia", 0, ARGUMENT_REAL, NULL, 0, 1e9, "KGM2",
      "the same of its yaw inertia (0; --write)"}, NULL, 0, MOTION, AT(fragment.yaw_inertia_kgm2)},
+    {{"details", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
+     "print all reasons, correlations, checks and data, not one screen"}, NULL, 0, ALL, AT(details)},
     {{"json", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "print the result as one JSON document and nothing else"}, NULL, 0, ALL, AT(json)},
     {{NULL, 0, ARGUMENT_TEXT, NULL, 0, 0, NULL, "what the recording is called"}, "name", NAME, ALL, AT(name)},

@@ -72,6 +72,7 @@ struct identify_request {
     const char *pair; /* pair in a journal; NULL: the only one */
     const char *plot; /* file to draw to; NULL: none */
     bool json;
+    bool details; /* the page has everything, not one screen */
     bool repeat;                      /* only compare the recordings, each by itself */
     const char *write;                /* format of a fragment; NULL: the result itself */
     struct fragment_options fragment; /* for write */

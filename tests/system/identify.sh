@@ -57,6 +57,14 @@ refuse 1 "[missing_column] 'displacement_m'" --model travel_time "$work/joint.cs
 "$TANDEM" identify --model travel_time --columns displacement_m=- "$work/joint.csv" >"$work/named"
 "$TANDEM" identify --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" >"$work/out" || fail "joint: exit $?"
 grep -q ': PASS$' "$work/out" && grep -qE '^  t0   t0_s +0\.5' "$work/out" && ! grep -q linear "$work/out" && cmp "$work/out" "$work/named" || fail "joint: $(cat "$work/out")"
+# The page is one screen, with the first reason; --details has the rest.
+printf 'lap_s,rotation_rad,displacement_m\n1,0,1\n2,0,2\n' >"$work/two.csv"
+"$TANDEM" identify --model travel_time "$work/two.csv" >"$work/out" || fail "two: exit $?"
+[ "$(grep -c '^  because ' "$work/out")" = 1 ] && grep -q '^  and 1 more reason, see --details$' "$work/out" &&
+    [ "$(tail -1 "$work/out")" = '--details prints the rest' ] && ! grep -q 'correlation\|rmse_s' "$work/out" || fail "two: $(cat "$work/out")"
+"$TANDEM" identify --model travel_time --details "$work/two.csv" >"$work/out" || fail "details: exit $?"
+[ "$(grep -c '^  because ' "$work/out")" = 2 ] && grep -q 'correlation of the estimates' "$work/out" && grep -q 'rmse_s' "$work/out" &&
+    ! grep -q 'prints the rest' "$work/out" || fail "details: $(cat "$work/out")"
 # Two held-out moves can be judged; without one the output says so.
 for held in 0 2; do
     head -n $((held + 1)) "$work/joint.csv" >"$work/few.csv"
@@ -182,7 +190,7 @@ code=0
 [ "$code" -eq 3 ] && grep -q 'contradicts the parameters in use: .*linear_speed_mps' "$work/page" && grep -q 'use the values of this fit for travel_time' "$work/page" ||
     fail "half as fast: exit $code, $(cat "$work/page")"
 "$TANDEM" identify $moves --json --reference w=1.2,v=0.1 "$work/moves.csv" | grep -q '"contradicted":\["linear_speed_mps"\].*"contradicts":true' || fail "no comparison in JSON"
-"$TANDEM" identify $vessel --method pem "$W" >"$work/page"
+"$TANDEM" identify $vessel --details --method pem "$W" >"$work/page"
 grep -q '^  force_time_s [0-9]' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.
 telemetry() {
@@ -196,7 +204,7 @@ sed -n 'n;p' "$work/log.jsonl" >"$work/even.jsonl"
 "$TANDEM" identify --model usv3 --json "$work/log.jsonl" >"$work/journal.json" || fail "journal: exit $?"
 "$TANDEM" identify --model usv3 --json --journal --pair r1 --side real "$work/even.jsonl" "$work/odd.jsonl" >"$work/merged.json"
 "$TANDEM" identify --model usv3 --json --journal - <"$work/log.jsonl" >"$work/piped.json"
-"$TANDEM" identify --model usv3 "$work/log.jsonl" >"$work/page"
+"$TANDEM" identify --model usv3 --details "$work/log.jsonl" >"$work/page"
 grep -q '^  pair r1, lines 1500,.* samples 1500' "$work/page" && grep -q '^  stamped: .*robot 1500' "$work/page" ||
     fail "journal: $(grep -A3 journal "$work/page")"
 "$TANDEM" identify --model first_order --json --columns command=tau[2],velocity=nu[2] "$work/log.jsonl" >"$work/yaw.json"

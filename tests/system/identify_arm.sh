@@ -51,10 +51,10 @@ scale '$1 *= 1000' "$data/arm_joints.csv"
 refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
 # One value as a fit printed it, and one that no joint has.
-"$TANDEM" identify --model arm_friction --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
+"$TANDEM" identify --model arm_friction --details --reference "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
 grep -q 'contradicts no' "$work/page" || fail "not compared: $(cat "$work/page")"
 code=0
-"$TANDEM" identify --model arm_friction --reference Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
+"$TANDEM" identify --model arm_friction --details --reference Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
 [ "$code" = 3 ] || fail "a joint that is another: exit $code"
 grep -q 'in use: viscous5_as 0.24, not ' "$work/page" || fail "which one? $(cat "$work/page")"
 [ "$(grep -c ' reference  *z$' "$work/page")" = 2 ] || fail "two joints were given: $(cat "$work/page")"
