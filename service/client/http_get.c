@@ -190,8 +190,8 @@ static enum status receive_all(struct connection *c, const char *url,
 static enum status cut_head(const char *url, struct http_answer *answer, struct err *err)
 {
     static const char length[] = "\r\ncontent-length:";
-    char *end = strstr(answer->body, "\r\n\r\n");
-    if (strncmp(answer->body, "HTTP/1.", 7) != 0 || !end) {
+    char *end = answer->body ? strstr(answer->body, "\r\n\r\n") : NULL;
+    if (!end || strncmp(answer->body, "HTTP/1.", 7) != 0) {
         return err_set(err, STATUS_E_IO, FAULT_UNEXPECTED_VALUE, url,
                        "the answer is no HTTP; with TLS, https:// would be right");
     }

@@ -298,11 +298,13 @@ static void write_document(const void *what, struct json_writer *w)
     }
 }
 
-/* Writes the members of a document that answer what was asked for: comparisons with held-out
- * recordings, parameters in use, and between recordings. */
+/* Writes the members of a document that answer what was asked for: values derived from the
+ * parameters, comparisons with held-out recordings, parameters in use, and between recordings.
+ */
 static void write_answers(const void *what, struct json_writer *w)
 {
-    static const char *const answers[] = {"validation", "held_out", "comparison", "between"};
+    static const char *const answers[] = {"derived",    "validation", "held_out",
+                                          "comparison", "between",    "recordings"};
     static const char *const details[] = {"one_step",      "residuals", "parts",
                                           "effort_shapes", "asks_for",  "data"};
     json_t *document = json_file_document(write_document, what);
