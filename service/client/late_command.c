@@ -89,50 +89,36 @@ static void print_entry(const struct late *late, const json_t *entry, const char
     (void)printf(isnan(expected_s) ? "\n" : " (predicted %+.3f)\n", expected_s);
 }
 
-static void print_summary(const json_t *entries, const struct part_counts *parts, bool more)
-{
-    const json_t *worst = NULL;
-    const json_t *entry = NULL;
-    size_t at = 0;
-    json_array_foreach(entries, at, entry)
-    {
-        const double lag_s = fabs(json_file_real(entry, "lag_s"));
-        worst = !isnan(lag_s) && !(worst && lag_s <= fabs(json_file_real(worst, "lag_s")))
-                    ? entry
-                    : worst;
-    }
-    (void)printf("%zu %s%s", json_array_size(entries),
-                 json_array_size(entries) == 1 ? "move" : "moves",
-                 more ? ", the newest; --limit shows more" : "");
-    if (worst) {
-        char pair[EVENT_PAIR_MAX];
-        (void)snprintf(pair, sizeof pair, "%s", json_file_text(worst, "pair"));
-        (void)printf("; largest lag %+.3f s of %s", json_file_real(worst, "lag_s"),
-                     utf8_tame(pair));
-    }
-    for (size_t i = 0; i < PARTS_MAX && parts->counts[i] > 0; i++) {
-        (void)printf("%s %s %zu", i == 0 ? ";" : ",", parts->words[i], parts->counts[i]);
-    }
-    (void)putchar('\n');
-}
-
 /* Prints the answer, whose newest entry is the first, with the newest last. */
 static void print_entries(const struct late *late, const json_t *answer)
 {
     const json_t *entries = json_object_get(answer, "entries");
+    const bool more = json_is_string(json_object_get(answer, "next_cursor"));
     struct part_counts parts = {0};
     const size_t count = json_array_size(entries);
+    double worst_s = 0.0;
     if (count > 0) {
         (void)printf("%-20s %-8s %-12s %6s %7s %8s %8s %8s  %-10s %s\n", "time (UTC)", "pair",
                      "id", "rad", "m", "real s", "virtual", "lag s", "verdict", "cause");
     }
     for (size_t i = count; i-- > 0;) {
+        const json_t *entry = json_array_get(entries, i);
+        const double lag_s = json_file_real(entry, "lag_s");
         char part[WORD_MAX];
-        name_part(json_array_get(entries, i), part);
+        name_part(entry, part);
         count_part(&parts, part);
-        print_entry(late, json_array_get(entries, i), part);
+        print_entry(late, entry, part);
+        worst_s = fabs(lag_s) > fabs(worst_s) ? lag_s : worst_s;
     }
-    print_summary(entries, &parts, json_is_string(json_object_get(answer, "next_cursor")));
+    (void)printf("%zu %s%s", count, count == 1 ? "move" : "moves",
+                 more ? ", the newest; --limit shows more" : "");
+    if (count > 0) {
+        (void)printf("; largest lag %+.3f s", worst_s);
+    }
+    for (size_t i = 0; i < PARTS_MAX && parts.counts[i] > 0; i++) {
+        (void)printf("%s %s %zu", i == 0 ? ";" : ",", parts.words[i], parts.counts[i]);
+    }
+    (void)putchar('\n');
 }
 
 static int list_entries(struct late *late)

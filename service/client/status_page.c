@@ -35,22 +35,39 @@ struct page {
     double now_s; /* the daemon's */
 };
 
+static void paint_list(const struct page *page, const char *colour, const char *format,
+                       va_list arguments)
+{
+    char text[2 * TEXT_MAX];
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)printf("%s%s%s", page->colour ? colour : "", utf8_tame(text),
+                 page->colour ? COLOUR_PLAIN : "");
+}
+
 /* Prints a text that may come from a robot, in a colour or "". */
 static void PRINTF_LIKE(3, 4)
     paint_text(const struct page *page, const char *colour, const char *format, ...)
 {
-    char text[2 * TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    paint_list(page, colour, format, arguments);
     va_end(arguments);
-    (void)printf("%s%s%s", page->colour ? colour : "", utf8_tame(text),
-                 page->colour ? COLOUR_PLAIN : "");
 }
 
 static void print_label(const struct page *page, const char *label)
 {
     paint_text(page, COLOUR_BOLD, "%-12s ", label);
+}
+
+static void PRINTF_LIKE(4, 5) print_line(const struct page *page, const char *label,
+                                         const char *colour, const char *format, ...)
+{
+    va_list arguments;
+    print_label(page, label);
+    va_start(arguments, format);
+    paint_list(page, colour, format, arguments);
+    va_end(arguments);
+    (void)putchar('\n');
 }
 
 static const char *format_age(const struct page *page, double t_s, char out[32])
@@ -223,9 +240,8 @@ void status_page_print_pair(json_t *document, bool colour)
                  json_file_text(pair, "mode"));
     for (size_t i = 0; i < COUNT(sides); i++) {
         json_t *side = json_object_get(pair, sides[i]);
-        print_label(&page, sides[i]);
-        (void)printf("%s, %s\n", json_file_text(side, "connection"),
-                     format_seen(&page, side, seen));
+        print_line(&page, sides[i], "", "%s, %s", json_file_text(side, "connection"),
+                   format_seen(&page, side, seen));
     }
     print_label(&page, "last move");
     (void)printf("%s%s%s", json_file_text(pair, "last_verdict"),
@@ -235,10 +251,8 @@ void status_page_print_pair(json_t *document, bool colour)
     print_verdicts(&page, pairs);
     print_calibration(&page, pair, sides[0]);
     print_calibration(&page, pair, sides[1]);
-    print_label(&page, "trust");
     const bool trusted = judge_trust(pair, text);
-    paint_text(&page, trusted ? COLOUR_GREEN : COLOUR_AMBER, "%s", text);
-    (void)putchar('\n');
+    print_line(&page, "trust", trusted ? COLOUR_GREEN : COLOUR_AMBER, "%s", text);
     json_t *alarm = json_array_get(json_object_get(pair, "newest"), 0);
     print_label(&page, "alarms");
     (void)printf("%lld", count_of(pair, "alarms"));
@@ -318,9 +332,7 @@ static void print_health(const struct page *page, json_t *status)
     json_object_foreach(json_object_get(status, "parts"), name, part)
     {
         if (!json_is_true(json_object_get(part, "ok"))) {
-            print_label(page, name);
-            paint_text(page, COLOUR_RED, "%s", json_file_text(part, "text"));
-            (void)putchar('\n');
+            print_line(page, name, COLOUR_RED, "%s", json_file_text(part, "text"));
         }
     }
 }
@@ -342,13 +354,9 @@ static void print_totals(const struct page *page, const struct totals *t, json_t
     }
     (void)printf("; %zu of %zu robots online\n", t->online, 2 * json_array_size(pairs));
     print_verdicts(page, pairs);
-    print_label(page, "calibration");
-    paint_text(page, "", "%zu PASS, %zu MARGINAL, %zu FAIL, %zu without a fit%s", t->fits[0],
-               t->fits[1], t->fits[2], t->fits[3], t->fit_why);
-    (void)putchar('\n');
-    print_label(page, "trust");
-    paint_text(page, "", "%zu of %zu pairs%s", t->trusted, t->asked, t->trust_why);
-    (void)putchar('\n');
+    print_line(page, "calibration", "", "%zu PASS, %zu MARGINAL, %zu FAIL, %zu without a fit%s",
+               t->fits[0], t->fits[1], t->fits[2], t->fits[3], t->fit_why);
+    print_line(page, "trust", "", "%zu of %zu pairs%s", t->trusted, t->asked, t->trust_why);
     print_label(page, "alarms");
     (void)printf("%lld", t->alarms);
     if (t->newest) {
@@ -375,9 +383,7 @@ static void print_troubled(const struct page *page, json_t *pairs, size_t troubl
         {
             char why[TEXT_MAX];
             if (shown < TROUBLED_MAX && judge_pair(page, pair, why) == level) {
-                print_label(page, json_file_text(pair, "id"));
-                paint_text(page, levels[level].colour, "%s", why);
-                (void)putchar('\n');
+                print_line(page, json_file_text(pair, "id"), levels[level].colour, "%s", why);
                 shown++;
             }
         }

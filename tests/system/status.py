@@ -148,7 +148,7 @@ def check_token(rig):
         url = ["--url", f"http://127.0.0.1:{guard.server_port}"]
         assert "the token is missing or wrong; --token-file FILE names" in tandem("late", *url, status=1)
         page = tandem("late", *url, "--token-file", rig.folder / "token").splitlines()
-        assert "AHEAD      waiting +0.440 (predicted +0.050)" in page[1] and page[2] == "1 move; largest lag +0.500 s of r?[1m1; waiting 1", page
+        assert "AHEAD      waiting +0.440 (predicted +0.050)" in page[1] and page[2] == "1 move; largest lag +0.500 s; waiting 1" and " r?[1m1" in page[1], page
         guard.missing = 1
         assert "the answer was cut off" in tandem("late", *url, "--token-file", rig.folder / "token", status=1)
         guard.missing, guard.page = 0, b"<html>"
