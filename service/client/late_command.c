@@ -178,7 +178,7 @@ int command_late(int argc, char **argv)
                     "  tandem late --json --limit 1000 | jq '.entries[].lag_s'\n",
         .exit_status = "no daemon answered, or it refused",
         .rows = rows,
-        .row_count = COUNT(rows),
+        .row_count = COUNT(rows) - 1, /* --late is last, and what the command does anyway */
         .more = &late.daemon.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     return exit_status == ARGUMENTS_PARSED ? list_entries(&late) : exit_status;
