@@ -1,7 +1,6 @@
 #include "twin/lab_parts.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/errors/status.h"

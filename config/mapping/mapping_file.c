@@ -1,6 +1,5 @@
 #include "config/mapping/mapping_file.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "config/mapping/mapping_build.h"
 #include "config/options/tree_print.h"
 #include "logger/message/codec_native.h"
-#include "logger/message/json_write.h"
 
 /* ---- rows, as they are written ---- */
 

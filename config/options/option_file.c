@@ -6,11 +6,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/number.h"
 #include "base/text/edit_distance.h"
 #include "base/text/names.h"
 

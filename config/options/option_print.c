@@ -1,6 +1,5 @@
 #include "config/options/option_print.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/number.h"

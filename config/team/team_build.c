@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/edit_distance.h"
 #include "base/text/names.h"
 
 enum { KNOWN_MAX = 110 };

@@ -1,6 +1,5 @@
 #include "config/team/team_file.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,13 +6,11 @@
 
 #include <gsl/gsl_matrix.h>
 
-#include "base/numbers/constants.h"
 #include "identification/arm/arm_estimate.h"
 #include "identification/arm/arm_friction_parts.h"
 #include "identification/arm/arm_thresholds.def"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/numeric/residual_test.h"
 
 enum { P = ARM_FRICTION_COLUMNS_MAX, GRAVITY_MAX = 4, OWN = 4 };
 

@@ -14,7 +14,6 @@
 #include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/dynamics/equation_parts.h"
 #include "identification/dynamics/unmodelled_term.h"
-#include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
 
 /* Medians use at most this many values, spread evenly over the recording. */

@@ -2,9 +2,6 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_vector.h>
-
-#include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_thresholds.def"
 

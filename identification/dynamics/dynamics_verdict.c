@@ -8,7 +8,6 @@
 #include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/fit/fit_thresholds.def"
 #include "identification/fit/plausible.h"
-#include "identification/numeric/residual_test.h"
 
 /* A unit that a channel may have instead of the expected one. */
 struct other_unit {

@@ -5,7 +5,6 @@
 
 #include "identification/data/data_view.h"
 #include "identification/numeric/dot.h"
-#include "identification/numeric/local_polynomial.h"
 
 /* Window of the weak form, (1 - s^2)^4 for -1 <= s <= 1, its slope, and its integral from 0. */
 static double window_weight(double s)

@@ -11,7 +11,6 @@
 #include "identification/numeric/column_space.h"
 #include "identification/numeric/dot.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/numeric/svd.h"
 
 /* Number of random starts for each unknown. Each start solves as many rows as there are
  * unknowns. */

@@ -20,7 +20,6 @@
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/simulation/free_parameters.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/simulation_thresholds.def"
 

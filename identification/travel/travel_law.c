@@ -1,6 +1,5 @@
 #include "identification/travel/travel_law.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

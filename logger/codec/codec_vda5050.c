@@ -2,7 +2,6 @@
  * versions 1.1 to 3.0.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

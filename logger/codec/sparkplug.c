@@ -1,6 +1,5 @@
 #include "logger/codec/sparkplug.h"
 
-#include <math.h>
 #include <string.h>
 
 ENUM_NAMES(sparkplug_kind, SPARKPLUG_KIND_COUNT, SPARKPLUG_KINDS(NAMES_TEXT));

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/errors/status.h"
-
 /* m: shorter lines are too short to measure a speed; the same holds for smaller turns. */
 static const double LINE_LEAST_M = 1e-3;
 static const double TURN_LEAST_RAD = 2e-3;

@@ -11,7 +11,6 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/topic_list.h"
-#include "service/tool/log.h"
 
 /* ---- machine states from robots ------------------------------------------------------ */
 

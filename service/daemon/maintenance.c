@@ -11,7 +11,6 @@
 #include "logger/storage/file_place.h"
 #include "logger/storage/lock.h"
 #include "service/daemon/daemon_parts.h"
-#include "service/replay/rows.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 #include "twin/report/team_live_report.h"

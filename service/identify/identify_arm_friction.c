@@ -1,6 +1,5 @@
 /* service/identify/identify_arm_friction.c - tandem identify --model arm_friction: inertia,
  * friction and gravity of an arm's joints. */
-#include <math.h>
 #include <stdio.h>
 
 #include "identification/arm/arm_friction.h"

@@ -10,7 +10,6 @@
 #include "service/identify/identify.h"
 #include "service/identify/parameters_in_use.h"
 #include "twin/report/arm_report.h"
-#include "twin/report/fit_report.h"
 
 enum { CHANNELS = ARM_JOINTS + 6, NAMES = 5, ROWS_MAX = 1000000 };
 

@@ -1,17 +1,13 @@
 #include "service/identify/identify_dynamics.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <gsl/gsl_vector.h>
 
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/dynamics/unmodelled_term.h"
 #include "service/identify/estimate_page.h"
-#include "service/identify/identify.h"
 #include "service/tool/gnuplot.h"
 #include "twin/report/fit_report.h"
 

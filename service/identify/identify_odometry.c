@@ -1,6 +1,5 @@
 /* service/identify/identify_odometry.c - tandem identify --model odometry: wheel radii, track
  * and the mounting of a pose sensor. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

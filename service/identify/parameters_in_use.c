@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>

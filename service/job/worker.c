@@ -1,7 +1,6 @@
 #include "service/job/worker.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

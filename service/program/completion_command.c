@@ -4,7 +4,6 @@
  * Each command is called for its help, and its tables are described instead of printed as a
  * page. So the scripts know what the program knows, and need not start it.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

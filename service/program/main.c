@@ -6,7 +6,6 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/errors/status.h"
 #include "base/text/edit_distance.h"
 #include "identification/model/model_check.h"
 #include "service/program/command_table.h"

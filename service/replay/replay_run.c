@@ -1,6 +1,5 @@
 #include "service/replay/replay_run.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

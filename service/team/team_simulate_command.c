@@ -1,6 +1,5 @@
 /* service/team/team_simulate_command.c - `tandem team simulate`: predicts how long a team
  * takes, with error bars, also after what-if changes. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

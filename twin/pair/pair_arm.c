@@ -3,7 +3,6 @@
  * and their distance from their line. docs/model/arm_pair.md
  */
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

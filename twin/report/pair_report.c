@@ -5,7 +5,6 @@
 
 #include "identification/model/models.h"
 #include "logger/message/record_json.h"
-#include "twin/following/pair_following.h"
 #include "twin/pair/pair_machines.h"
 #include "twin/report/fit_report.h"
 #include "twin/report/following_report.h"

@@ -1,6 +1,5 @@
 #include "web/server/head.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,8 +2,6 @@
  * result. */
 #include "service/sim/check/check.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

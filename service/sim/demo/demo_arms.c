@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
-#include "base/numbers/random.h"
 #include "service/tool/lab_clock.h"
 
 const double demo_arms_speed_ratios[SIDE_COUNT] = {0.85, 1.0};

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "config/labfile/lab_file.h"
-#include "config/options/option_file.h"
 #include "service/sim/mission/map_file.h"
 
 struct step_values {

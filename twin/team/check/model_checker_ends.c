@@ -1,7 +1,6 @@
 /* twin/team/check/model_checker_ends.c - classifies how a team can end, and finds the path to
  * it.
  */
-#include "twin/team/check/terminal_states.h"
 
 #include "twin/team/check/model_checker_parts.h"
 #include "twin/team/step/team_parts.h"
