@@ -360,9 +360,6 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     struct lab_state *state = lab->state;
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
-    if (event->hash != 0) { /* a line from the slow parser was not announced */
-        delivery_expect(lab->deliveries, event->hash);
-    }
     if (event->kind == EVENT_START && !state->stopped) {
         /* The run before crashed. Also the deadlines that fire now have new numbers. */
         lab_skip_numbers(lab, event->start.number_gap);

@@ -131,18 +131,11 @@ static bool is_spoken(const struct lab *lab, const struct codec *codec)
     return spoken;
 }
 
-static void expect_hash(const void *context, uint64_t hash)
-{
-    const struct lab *lab = context;
-    delivery_expect(lab->deliveries, hash);
-}
-
 void lab_codecs(const struct lab *lab, struct codec_set *set)
 {
     *set = (struct codec_set){.speaks = find_spoken,
                               .foreign = lab_foreign(lab, 0) ? find_foreign : NULL,
                               .addressed = find_topic,
-                              .coming = expect_hash,
                               .context = lab};
     for (size_t c = 0; c < codec_count; c++) {
         if (codecs[c]->decode && is_spoken(lab, codecs[c])) {

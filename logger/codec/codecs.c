@@ -288,8 +288,6 @@ bool codec_read_plain(const struct codec_set *set, const char *prefix, const cha
     struct plain_sink sink = {emit, context, false};
     const bool alone = set->count == 1 && !set->foreign && set->codec[0]->reads_whole;
     if (alone && message_parse_plain(line, bytes, &m)) {
-        m.coming = set->coming;
-        m.coming_context = set->context;
         (void)set->codec[0]->decode(prefix, &m, emit_sound, &sink);
     }
     return sink.emitted;

@@ -35,9 +35,6 @@ struct codec_set {
     bool (*foreign)(const void *context, size_t k, struct codec_pair *pair);
     /* Finds the pairs that may own this topic; false: any may. Any thread. NULL: any may. */
     bool (*addressed)(const void *context, const char *topic, struct topic_hits *hits);
-    /* Called by codec_read_plain(), or by the thread that reads ahead, with the context; may be
-     * NULL. */
-    message_coming *coming;
     const void *context;
     struct codec_sink
         sink; /* send, send_context and room for foreign codecs, set by the owner */

@@ -320,7 +320,6 @@ bool message_parse_plain(const char *line_text, size_t bytes, struct message *me
     message->qos = 0;
     message->retained = message->dup = false;
     message->packet_id = 0;
-    message->coming = NULL;
     json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
     bool good = json_scan_enter(&s, JSON_KIND_OBJECT);
     while (good && next_member(&s, &k) && k != PAYLOAD) {

@@ -26,21 +26,16 @@ enum {
     MESSAGE_LINE_MAX = 6 * MESSAGE_PAYLOAD_MAX + 1024 /* longest line that can be written */
 };
 
-/* Receives message_hash() of a command or reply before it is parsed. */
-typedef void message_coming(const void *context, uint64_t hash);
-
 struct message {
     int64_t t_us; /* lab time of arrival */
     char topic[MESSAGE_TOPIC_MAX];
     int qos; /* 0..2 */
     bool retained;
     bool dup;
-    uint16_t packet_id;     /* at QoS 1 and 2; 0: not known */
-    const char *payload;    /* [stored_bytes] borrowed */
-    size_t stored_bytes;    /* <= MESSAGE_PAYLOAD_MAX */
-    size_t payload_bytes;   /* original length; > stored_bytes if the payload was cut */
-    message_coming *coming; /* may be NULL */
-    const void *coming_context;
+    uint16_t packet_id;   /* at QoS 1 and 2; 0: not known */
+    const char *payload;  /* [stored_bytes] borrowed */
+    size_t stored_bytes;  /* <= MESSAGE_PAYLOAD_MAX */
+    size_t payload_bytes; /* original length; > stored_bytes if the payload was cut */
 };
 
 /* Writes one line with its '\n' to out[capacity] (no NUL). Returns the bytes written, or 0 if

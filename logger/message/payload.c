@@ -348,9 +348,9 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
 }
 
 /* Commands and replies keep their payload, because it is sent on unchanged. */
-static void attach_payload(struct event *e, const struct message *m, uint64_t hash)
+static void attach_payload(struct event *e, const struct message *m)
 {
-    e->hash = hash;
+    e->hash = message_hash(m);
     if (e->kind == EVENT_COMMAND) {
         e->command.raw = m->payload;
         e->command.raw_bytes = m->stored_bytes;
@@ -358,17 +358,6 @@ static void attach_payload(struct event *e, const struct message *m, uint64_t ha
         e->reply.raw = m->payload;
         e->reply.raw_bytes = m->stored_bytes;
     }
-}
-
-/* The hash identifies a command or reply that is delivered twice. It is announced before
- * parsing, so that its memory can be prefetched. */
-static uint64_t announce_hash(const struct message *m)
-{
-    const uint64_t hash = message_hash(m);
-    if (m->coming) {
-        m->coming(m->coming_context, hash);
-    }
-    return hash;
 }
 
 size_t payload_decode(const struct payload_kind *kind, enum side side, const struct message *m,
@@ -388,13 +377,12 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
         return 1;
     }
     const bool delivered = kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY;
-    const uint64_t hash = delivered ? announce_hash(m) : 0;
     json_scan_start(&s, m->payload, m->stored_bytes, PAYLOAD_DEPTH_MAX);
     if (kind->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
         count = decode_batch(&s, kind, e, emit, context);
     } else if (scan_part(&s, e, kind) && json_scan_finish(&s)) {
         if (delivered) {
-            attach_payload(e, m, hash);
+            attach_payload(e, m);
         }
         emit(context, e);
         count = 1;

@@ -32,9 +32,6 @@ struct batch {
 
 struct replay_ahead {
     const struct replay *replay;
-    /* the lab's codecs without `coming`: reading threads would prefetch into their own caches
-     */
-    struct codec_set codecs;
     struct journal_reader *reader;
     struct threads *threads;
     struct belt belt;      /* read from the recording and decoded by any thread, then stepped */
@@ -88,8 +85,8 @@ static bool decode_batch(void *context, size_t batch)
         struct decoding d = {b, &b->lines[i]};
         const struct journal_line *line = &d.line->line;
         if (d.line->status == STATUS_OK && !line->overlong) {
-            (void)codec_read_plain(&a->codecs, a->replay->prefix, line->text, line->bytes,
-                                   store_event, &d);
+            (void)codec_read_plain(&a->replay->codecs, a->replay->prefix, line->text,
+                                   line->bytes, store_event, &d);
         }
     }
     return true;
@@ -135,17 +132,6 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
     return (const void *)(b->events + l->event);
 }
 
-/* The next step looks up this pair, so its memory is prefetched a line ahead. */
-static void prefetch_next(const struct replay_ahead *a, const struct batch *b)
-{
-    const struct ahead_line *l = &b->lines[a->line];
-    const struct codec_set *set = &a->replay->codecs;
-    if (set->coming && a->line < b->count && l->event != NO_EVENT &&
-        event_of(b, l)->hash != 0) {
-        set->coming(set->context, event_of(b, l)->hash);
-    }
-}
-
 enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
                               const struct event **event, struct err *err)
 {
@@ -169,7 +155,6 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
     if (*event) {
         memcpy(&ahead->event, event_of(b, l), event_bytes(event_of(b, l)));
     }
-    prefetch_next(ahead, b);
     if (l->status != STATUS_OK) {
         *err = b->err;
     }
@@ -197,7 +182,6 @@ enum status replay_ahead_create(const struct replay *replay, struct journal_read
         return STATUS_E_NOMEM;
     }
     *a = (struct replay_ahead){.replay = replay,
-                               .codecs = replay->codecs,
                                .reader = reader,
                                .threads = threads,
                                .batches = batches,
@@ -205,7 +189,6 @@ enum status replay_ahead_create(const struct replay *replay, struct journal_read
                                         .stage_count = COUNT(stages),
                                         .batch_count = count,
                                         .context = a}};
-    a->codecs.coming = NULL;
     for (size_t i = 0; i < count; i++) {
         batches[i].text = malloc(TEXT_BYTES);
         batches[i].events = malloc(EVENT_BYTES);

@@ -52,32 +52,20 @@ static inline bool plain_same(const struct event *a, const struct event *b)
            (a->kind != EVENT_REPLY || plain_same_values(&a->reply, &b->reply));
 }
 
-/* The hash of a command or reply that was announced before the line was read. */
-static uint64_t plain_hash_seen;
-
-static inline void plain_hash(const void *context, uint64_t hash)
-{
-    (void)context;
-    plain_hash_seen = hash;
-}
-
 enum plain_line { PLAIN_NOT, PLAIN_AGREES, PLAIN_DIFFERS };
 
 /* Whether it can be read in one pass, and whether that gives the same. */
 static inline enum plain_line plain_line_read(const char *line, size_t bytes)
 {
-    static const struct codec_set set = {
-        .codec = {&codec_native}, .count = 1, .coming = plain_hash};
+    static const struct codec_set set = {.codec = {&codec_native}, .count = 1};
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
     static struct plain_seen one, two;
     struct message m;
     one.count = two.count = 0;
-    plain_hash_seen = 0;
     if (!codec_read_plain(&set, "tandem/v1", line, bytes, plain_store, &one)) {
         return one.count == 0 ? PLAIN_NOT : PLAIN_DIFFERS;
     }
-    return one.count == 1 && plain_hash_seen == one.event.hash &&
-                   message_parse(line, bytes, scratch, &m, NULL) == STATUS_OK &&
+    return one.count == 1 && message_parse(line, bytes, scratch, &m, NULL) == STATUS_OK &&
                    codec_decode(&set, "tandem/v1", &m, plain_store, &two) == 1 &&
                    two.count == 1 && plain_same(&one.event, &two.event)
                ? PLAIN_AGREES

@@ -77,12 +77,6 @@ static void forget_oldest(struct delivery_memory *m, uint32_t oldest, int64_t t_
     m->forgotten_early += t_us - item->t_us < m->remember_us;
 }
 
-void delivery_expect(const struct delivery_memory *m, uint64_t hash)
-{
-    const uint32_t *heads = (const void *)(m->item + m->max);
-    __builtin_prefetch(&heads[hash & (m->heads - 1)]);
-}
-
 size_t delivery_used_bytes(const struct delivery_memory *m)
 {
     const uint64_t used = m->count < m->max ? m->count : m->max;

@@ -93,10 +93,6 @@ void delivery_init(struct delivery_memory *m, uint32_t max, int64_t remember_us)
 /* Applies a new connection to the broker (EVENT_SESSION). */
 void delivery_connect(struct delivery_memory *m, const struct event *event);
 
-/* Prefetches the chain of a message with this hash, best before the message is parsed. Changes
- * nothing. */
-void delivery_expect(const struct delivery_memory *m, uint64_t hash);
-
 /* Applies the packet id of a message of any kind. */
 void delivery_record(struct delivery_memory *m, const struct event *event);
 
