@@ -1,6 +1,5 @@
 /* service/identify/identify_command.c - tandem identify: fits a model to recorded data. */
 #include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,18 +216,8 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     return done;
 }
 
-/* Makes malloc reuse freed columns instead of asking for new pages, which costs a twentieth of
- * a long recording's time. */
-static void reuse_memory(void)
-{
-    enum { COLUMN_BYTES = 32 << 20, FREE_BYTES = 1 << 30 }; /* glibc accepts no larger value */
-    (void)mallopt(M_MMAP_THRESHOLD, COLUMN_BYTES);
-    (void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES);
-}
-
 int command_identify(int argc, char **argv)
 {
-    reuse_memory();
     struct csv_source *files = calloc((size_t)argc + 1, sizeof *files);
     if (!files) {
         (void)fputs("tandem: identify: no memory\n", stderr);
