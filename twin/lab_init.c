@@ -87,12 +87,6 @@ size_t lab_bytes(const struct lab_params *p)
     return lab_touched_bytes(p) + most * step;
 }
 
-/* Size of the state without deliveries. */
-static size_t count_fixed_bytes(const struct lab *lab)
-{
-    return lab->state_bytes - delivery_bytes(remember_max(&lab->p));
-}
-
 /* ---- set-up -------------------------------------------------------------------------------
  */
 
@@ -202,7 +196,8 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     memset(at, 0, align_bytes(sizeof *lab->state));
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
-    lab->deliveries = (void *)((char *)lab->state + count_fixed_bytes(lab));
+    lab->deliveries = (void *)((char *)lab->state +
+                               (lab->state_bytes - delivery_bytes(remember_max(&lab->p))));
     delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
     lab->heap = (void *)at;

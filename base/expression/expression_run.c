@@ -3,25 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/numbers/constants.h"
 #include "base/expression/expression_code.h"
 #include "base/expression/expression_program.h"
-
-static double sign_of(double x)
-{
-    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
-}
+#include "base/numbers/constants.h"
 
 /* The result has the sign of b. */
 static double floored_mod(double a, double b)
 {
     const double m = fmod(a, b);
     return m * b < 0.0 ? m + b : m;
-}
-
-static double wrap_turns(double a)
-{
-    return a - 2.0 * PI * floor((a + PI) / (2.0 * PI));
 }
 
 /* All kinds that depend only on their arguments, as X(KIND, result of a, b and c). NaN operands
@@ -42,7 +32,7 @@ static double wrap_turns(double a)
     X(EXPRESSION_MODULO, floored_mod(a, b))                                                    \
     X(EXPRESSION_POWER, pow(a, b))                                                             \
     X(EXPRESSION_ABS, fabs(a))                                                                 \
-    X(EXPRESSION_SIGN, sign_of(a))                                                             \
+    X(EXPRESSION_SIGN, a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : 0.0)                                   \
     X(EXPRESSION_SQRT, sqrt(a))                                                                \
     X(EXPRESSION_SIN, sin(a))                                                                  \
     X(EXPRESSION_COS, cos(a))                                                                  \
@@ -54,7 +44,7 @@ static double wrap_turns(double a)
     X(EXPRESSION_FLOOR, floor(a))                                                              \
     X(EXPRESSION_CEIL, ceil(a))                                                                \
     X(EXPRESSION_ROUND, floor(a + 0.5))                                                        \
-    X(EXPRESSION_WRAP, wrap_turns(a))                                                          \
+    X(EXPRESSION_WRAP, a - 2.0 * PI * floor((a + PI) / (2.0 * PI)))                            \
     X(EXPRESSION_ATAN2, atan2(a, b))                                                           \
     X(EXPRESSION_MIN, b < a ? b : a)                                                           \
     X(EXPRESSION_MAX, b > a ? b : a)                                                           \

@@ -99,12 +99,6 @@ static size_t name_length(const char *text)
                                                                                             : 0;
 }
 
-/* A size is a number, and a missing size counts as 0. */
-static bool is_size(const struct mapping_member *member)
-{
-    return member && member->type == MAPPING_REAL;
-}
-
 static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
 {
     struct mapping_build *b = sr->b;
@@ -136,7 +130,9 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
               : mapping_read_source(b, &sr->sources, field, shown, member, path))) {
         return false;
     }
-    sr->sources.source[k].numeric = sr->sources.source[k].numeric || is_size(member);
+    /* A size is a number, and a missing size counts as 0. */
+    sr->sources.source[k].numeric =
+        sr->sources.source[k].numeric || (member && member->type == MAPPING_REAL);
     (void)snprintf(sr->name[k], PLACE_MAX, "%s", name);
     return true;
 }

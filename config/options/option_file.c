@@ -101,13 +101,6 @@ static const char *last_name(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* Does name contain all letters of key in order, or key those of name? "user" means
- * username. */
-static bool is_part(const char *key, const char *name)
-{
-    return strlen(key) >= 3 && (strstr(name, key) || strstr(key, name));
-}
-
 /* Returns the known key of the section most similar to key; false when none is similar. */
 static bool find_near(const struct option_table *table, const char *path, const char *key,
                       char near[NAME_MAX_BYTES])
@@ -119,7 +112,9 @@ static bool find_near(const struct option_table *table, const char *path, const 
             continue;
         }
         size_t distance = edit_likeness(key, name);
-        if (distance == SIZE_MAX && is_part(key, name)) {
+        /* One may contain the other: "user" means username. */
+        if (distance == SIZE_MAX && strlen(key) >= 3 &&
+            (strstr(name, key) || strstr(key, name))) {
             distance = EDIT_TEXT_MAX; /* worse than any real match */
         }
         if (distance < best) {
@@ -155,11 +150,6 @@ static const char *find_elsewhere(const struct option_table *table, const char *
     return NULL;
 }
 
-static bool is_all_digits(const char *text)
-{
-    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
-}
-
 static void report_unknown(struct option_reader *r, const struct option_table *table,
                            const char *path, uint32_t node, const char *shown)
 {
@@ -169,7 +159,7 @@ static void report_unknown(struct option_reader *r, const struct option_table *t
     char help[ERR_TEXT_MAX / 2];
     const char *elsewhere = find_elsewhere(table, key);
 
-    if (is_all_digits(key)) {
+    if (key[0] != '\0' && strspn(key, "0123456789") == strlen(key)) {
         (void)snprintf(help, sizeof help, "write decimals with a point, not with a comma");
     } else if (find_near(table, path, key, near)) {
         (void)snprintf(help, sizeof help, "did you mean '%s'?", near);

@@ -67,17 +67,12 @@ static json_t *tree_json(const struct tree *tree, uint32_t node)
     return json;
 }
 
-/* Tandem itself sets these members. */
-static bool is_own_member(const char *key)
-{
-    return strcmp(key, "id") == 0 || strcmp(key, "op") == 0 || strcmp(key, "t") == 0;
-}
-
 void team_add_member(const struct option_reading *item, void *value, void *owner)
 {
     (void)value;
     (void)owner;
-    if (is_own_member(option_name(item))) {
+    const char *key = option_name(item);
+    if (strcmp(key, "id") == 0 || strcmp(key, "op") == 0 || strcmp(key, "t") == 0) {
         option_fault_at(item, "", FAULT_RESERVED_NAME,
                         "Tandem itself gives this member, leave it out");
     }

@@ -112,11 +112,6 @@ static double usual_period(struct maker *m)
     return find_median(m->scratch->data, n);
 }
 
-static void append_row(struct maker *m, size_t row, bool new_piece)
-{
-    m->used_rows->data[m->used_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
-}
-
 /* Reading position in a part of the recording. */
 struct cursor {
     bool begun, behind;
@@ -180,7 +175,8 @@ static void add_row(struct maker *m, struct cursor *c, size_t row, double period
     }
     m->summary.back_steps += restart ? 1 : 0;
     const bool cut = cuts_recording(m, c, row, step, period);
-    append_row(m, row, !c->begun || restart || cut);
+    m->used_rows->data[m->used_count++] =
+        2 * (unsigned long)row + (!c->begun || restart || cut ? NEW_PIECE : 0);
     *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
 }
 

@@ -228,13 +228,6 @@ double model_derive(const struct model *model, size_t i, const double *theta, do
     return over / under;
 }
 
-/* Largest sideways speed that still counts as none next to a forward speed: noise and
- * occasional slip. A velocity in world axes exceeds it by far. */
-static double sideways_max(double ahead)
-{
-    return 0.05 + 0.1 * fabs(ahead);
-}
-
 enum model_axes_match model_axes_map(const struct model *model, const double *values,
                                      size_t count, double *axes)
 {
@@ -247,7 +240,8 @@ enum model_axes_match model_axes_map(const struct model *model, const double *va
     if (count != PLANAR_COUNT || !model->planar) {
         return MODEL_AXES_OTHER_COUNT;
     }
-    if (!(fabs(values[SIDEWAYS]) <= sideways_max(values[AHEAD]))) {
+    /* Noise and occasional slip are less. A velocity in world axes exceeds it by far. */
+    if (!(fabs(values[SIDEWAYS]) <= 0.05 + 0.1 * fabs(values[AHEAD]))) {
         return MODEL_AXES_SIDEWAYS;
     }
     for (size_t i = 0; i < n; i++) {

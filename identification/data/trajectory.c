@@ -249,12 +249,6 @@ static void advance_evenly(struct trajectory *walk, double h_s)
     }
 }
 
-/* Dry friction that turns over within a width needs short steps near rest, and only there. */
-static bool steps_locally(const struct model *model)
-{
-    return model->sticks && model->width > 0.0 && model->axis_count == 1;
-}
-
 /* Returns the longest step from the present state and rate (docs/model/output_error.md, eq.
  * 1a). Over a time constant, the truncation error is about (h lambda)^4 rate / (120 lambda).
  * Its bound LOCAL_RESIDUAL times the width gives the fourth root. */
@@ -376,7 +370,10 @@ static void skip_same(struct trajectory *walk, double end_s)
 
 bool trajectory_next(struct trajectory *walk)
 {
-    const bool locally = steps_locally(walk->rules->model);
+    const struct model *model = walk->rules->model;
+    /* Dry friction that turns over within a width needs short steps near rest, and only there.
+     */
+    const bool locally = model->sticks && model->width > 0.0 && model->axis_count == 1;
     assert(walk->at + 1 < walk->end);
     const double end_s = walk->rules->set->t_s[walk->at + 1];
     if (step_budget_is_spent(walk->rules->budget)) {

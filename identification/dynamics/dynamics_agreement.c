@@ -457,13 +457,6 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
         fit->estimate.value[worst], fit->estimate.se[worst]);
 }
 
-/* A joint simulated without its controller deviates even on its own recording. Its deviation
- * then says nothing about the model, but its efforts do. */
-static bool axis_strays(const struct dynamics_check *own, size_t axis)
-{
-    return own->axis[axis].run.r2 < R2_MARGINAL && own->effort_r2 >= R2_MARGINAL;
-}
-
 /* A regression of efforts on the motion simulated nothing, so held-out efforts judge it. */
 void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model,
                              const struct dynamics_check *own,
@@ -486,7 +479,9 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
                        &held_out->effort_residual, expected);
             continue;
         }
-        if (axis_strays(own, a)) {
+        /* A joint simulated without its controller deviates even on its own recording. Its
+         * deviation then says nothing about the model, but its efforts do. */
+        if (own->axis[a].run.r2 < R2_MARGINAL && own->effort_r2 >= R2_MARGINAL) {
             continue;
         }
         judge_axis(fit, model->axes[a].velocity, pem ? &mine->one_step : &mine->run,

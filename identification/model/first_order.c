@@ -17,11 +17,6 @@ enum { A, B, DEAD_BAND };
  * faster than the channel itself, in any unit. */
 static const double FADE_RATIO = 0.05;
 
-static double sign_of(double x)
-{
-    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
-}
-
 /* Part of a command that friction takes (eq. 3). */
 static double find_friction(const double *theta, double y)
 {
@@ -41,7 +36,7 @@ static void fill_channel_rows(const struct model *model, const double *pose, con
     phi[A] = nu_dot[0];
     phi[B] = nu[0];
     if (model->parameter_count > DEAD_BAND) {
-        phi[DEAD_BAND] = sign_of(nu[0]);
+        phi[DEAD_BAND] = nu[0] > 0.0 ? 1.0 : nu[0] < 0.0 ? -1.0 : 0.0;
     }
 }
 

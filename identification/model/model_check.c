@@ -65,13 +65,6 @@ static bool computes_numbers(const struct model *m, double pose_value)
     return finite && is_finite(tau, m->axis_count);
 }
 
-/* In a fit, a model that does not need the pose gets a null pointer. This check passes
- * numbers, then NaN: a difference shows that the model reads the pose. */
-static bool reads_pose(const struct model *m)
-{
-    return computes_numbers(m, 0.5) && !computes_numbers(m, (double)NAN);
-}
-
 static const char *find_problem(const struct model *m, const char **what)
 {
     if (m->axis_count == 0 || m->axis_count > MODEL_AXES_MAX || m->parameter_count == 0 ||
@@ -82,7 +75,9 @@ static const char *find_problem(const struct model *m, const char **what)
     if ((*what = find_unmodelled(m))) {
         return "is missing";
     }
-    if (!m->needs_pose && reads_pose(m)) {
+    /* In a fit, a model that does not need the pose gets a null pointer. This check passes
+     * numbers, then NaN: a difference shows that the model reads the pose. */
+    if (!m->needs_pose && computes_numbers(m, 0.5) && !computes_numbers(m, (double)NAN)) {
         *what = "the pose";
         return "is read: set .needs_pose = true";
     }

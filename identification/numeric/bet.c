@@ -4,12 +4,6 @@
 
 #include "identification/numeric/numeric_thresholds.def"
 
-/* Returns the rise that is bet on, in margins. */
-static double distance_of(size_t j)
-{
-    return j == 0 ? BET_NEAR : j == 1 ? 1.0 : BET_FAR;
-}
-
 /* Returns its share of the capital. */
 static double share_of(size_t j)
 {
@@ -90,7 +84,7 @@ double bet_add(struct bet *bet, double x, struct bet_unit *unit)
     struct bet_unit made = {.x = x, .variance = find_variance(bet)};
     const double y = cut_value(bet->margin - x, bet->clip);
     for (size_t j = 0; j < BETS; j++) {
-        const double rise = distance_of(j) * bet->margin;
+        const double rise = (j == 0 ? BET_NEAR : j == 1 ? 1.0 : BET_FAR) * bet->margin;
         made.lambda[j] = fmin(rise / (made.variance * bet->inflation + rise * rise),
                               BET_STAKE_MAX / bet->clip);
         bet->log[j] += log1p(bet->side * made.lambda[j] * y);

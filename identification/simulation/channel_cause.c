@@ -311,11 +311,6 @@ static enum status add_residuals(const struct data_set *set, const double *comma
     return st;
 }
 
-static bool is_channel(const struct channel_values *values)
-{
-    return isfinite(values->gain) && isfinite(values->lag_s) && values->lag_s > 0.0;
-}
-
 static enum status find_axes(const struct model *model, const struct data_set *set,
                              const struct dynamics_fit *fit, const struct input_phases *phases,
                              double *const *residual, double *velocity,
@@ -325,7 +320,7 @@ static enum status find_axes(const struct model *model, const struct data_set *s
     for (size_t a = 0; a < model->axis_count && st == STATUS_OK; a++) {
         struct channel_values values = read_values(&model->channels[a], fit, a);
         const double moved = gsl_stats_variance(set->nu[a], 1, set->n);
-        if (!is_channel(&values) ||
+        if (!(isfinite(values.gain) && isfinite(values.lag_s) && values.lag_s > 0.0) ||
             !(fit->residual_sd[a] * fit->residual_sd[a] < (1.0 - CAUSE_R2_MIN) * moved)) {
             return STATUS_OK;
         }

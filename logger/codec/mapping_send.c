@@ -186,12 +186,6 @@ static bool is_op(const struct codec_out *out, const char *op)
            strcmp(text, op) == 0;
 }
 
-static bool is_for(const struct mapping_send *send, const struct codec_out *out)
-{
-    return send->kind == out->kind && (send->side == SIDE_COUNT || send->side == out->side) &&
-           (!send->op || is_op(out, send->op));
-}
-
 static bool fill_message(struct filling *f, struct codec_message *message)
 {
     const struct mapping_send *send = f->send;
@@ -218,7 +212,9 @@ enum mapping_outcome mapping_encode(const struct mapping *mapping, const struct 
     f.out = out;
     for (size_t k = 0; k < mapping->send_count; k++) {
         f.send = &mapping->sends[k];
-        if (is_for(f.send, out)) {
+        if (f.send->kind == out->kind &&
+            (f.send->side == SIDE_COUNT || f.send->side == out->side) &&
+            (!f.send->op || is_op(out, f.send->op))) {
             return fill_message(&f, message) ? MAPPING_DECODED : MAPPING_PASSED;
         }
     }

@@ -117,12 +117,6 @@ void vda_update_motion(const struct vda_run *run, const struct vda_state *st, bo
  * nothing. */
 static const double TURN_RADPS = 10.0;
 
-/* Did the vehicle turn where it stood? */
-static bool has_turned(double turned_rad, double moved_m, double since_s)
-{
-    return turned_rad > 0.3 && moved_m < STILL_M && since_s * TURN_RADPS >= turned_rad;
-}
-
 /* Did the vehicle come so far that no time was left for the turn, even at its highest reported
  * speed? */
 static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
@@ -149,7 +143,7 @@ void vda_watch_turn(const struct vda_run *run, const struct vda_state *st)
     }
     const double since_s = lab_s(st->stamp_us - v->departed_us);
     if (on_spot ? had_no_time(run, moved_m, since_s)
-                : has_turned(turned_rad, moved_m, since_s)) {
+                : turned_rad > 0.3 && moved_m < STILL_M && since_s * TURN_RADPS >= turned_rad) {
         v->against = true;
         if (++v->against_count == VDA_AGAINST) {
             vda_contradict(run, "",

@@ -18,11 +18,6 @@ struct bag_reader {
     sqlite3_stmt *messages;
 };
 
-static bool has_sqlite_magic(const char *head, size_t n)
-{
-    return n >= SQLITE_MAGIC_BYTES && memcmp(head, "SQLite format 3", SQLITE_MAGIC_BYTES) == 0;
-}
-
 /* The first message shows whether it is a bag or a recording of a lab. */
 static enum bag_kind kind_of_mcap(FILE *from, const char *path)
 {
@@ -52,7 +47,9 @@ enum bag_kind bag_kind_of(const char *path)
     if (from) {
         (void)fclose(from);
     }
-    return has_sqlite_magic(head, n) ? BAG_SQLITE : BAG_NONE;
+    return n >= SQLITE_MAGIC_BYTES && memcmp(head, "SQLite format 3", SQLITE_MAGIC_BYTES) == 0
+               ? BAG_SQLITE
+               : BAG_NONE;
 }
 
 /* --- SQLite ---------------------------------------------------------------------------------

@@ -171,11 +171,6 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 const char *code_identifier(struct code_names *names, const char *text)
 {
     enum { ROOM = CODE_NAME_MAX - 5 }; /* leaves room for a number after the name */
@@ -186,7 +181,7 @@ const char *code_identifier(struct code_names *names, const char *text)
         name[n++] = '_';
     }
     for (; *text && n < ROOM; text++) {
-        name[n++] = is_letter(*text) || is_digit(*text) ? *text : '_';
+        name[n++] = is_letter(*text) || (*text >= '0' && *text <= '9') ? *text : '_';
     }
     (void)snprintf(name + n, CODE_NAME_MAX - n, "%s", "");
     for (unsigned i = 1; is_used_name(names, name); i++) {

@@ -40,12 +40,6 @@ struct play {
     bool whole; /* no line was too long */
 };
 
-/* The daemon's own journal lines and heartbeats are no messages of the lab. */
-static bool is_lab_message(const char *topic)
-{
-    return !strstr(topic, "/$lab/") && !strstr(topic, "/heartbeat/") && topic[0] != '$';
-}
-
 /* Replaces the prefix; false when the result is too long. A topic without the prefix stays. */
 static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_TOPIC_MAX])
 {
@@ -114,7 +108,8 @@ static bool play_line(struct play *p, const struct journal_line *line)
             (void)fprintf(stderr, "tandem: %s:%" PRIu64 ":%u: %s\n", line->path, line->number,
                           err.column, err.text);
         }
-    } else if (!is_lab_message(m.topic)) {
+    } else if (strstr(m.topic, "/$lab/") || strstr(m.topic, "/heartbeat/") ||
+               m.topic[0] == '$') { /* the daemon's own lines, and heartbeats */
         p->skipped++;
     } else if (m.stored_bytes < m.payload_bytes || !map_topic(p, m.topic, topic)) {
         p->cut++;

@@ -355,11 +355,6 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
 /* ---- knowledge of the robots
  * ---------------------------------------------------------------- */
 
-static bool by_model(const struct pair_following_params *p)
-{
-    return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS || p->method == SHADOW_RAMP;
-}
-
 /* Returns the dynamics of the pair if they have this model. */
 static const struct pair_dynamics *same_model(const struct pair_following *x,
                                               const struct pair_dynamics *d)
@@ -376,7 +371,8 @@ static void find_obstacle(struct pair_following *x, const struct pair_following_
     (void)snprintf(x->obstacle, sizeof x->obstacle, "%s", x->stuck);
     for (int s = SIDE_COUNT - 1; s >= SIDE_REAL; s--) {
         if (x->known.side[s].source == FOLLOWING_NOWHERE &&
-            (s == SIDE_VIRTUAL || by_model(p))) {
+            (s == SIDE_VIRTUAL || p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS ||
+             p->method == SHADOW_RAMP)) {
             known_parameters_obstacle(&x->known, same_model(x, d), (enum side)s, x->obstacle,
                                       sizeof x->obstacle);
             return;

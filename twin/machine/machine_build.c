@@ -64,18 +64,13 @@ static struct machine_range add_range(struct machine *m, struct machine_draft_ra
     return range;
 }
 
-static const char *state_text(const char *name)
-{
-    return name ? name : "(top)";
-}
-
 static void add_assignments(struct machine *m)
 {
     struct machine_draft *d = &m->draft;
     for (size_t i = 0; i < d->arc_count; i++) {
         const struct machine_draft_arc *a = &d->arcs[i];
         const struct context context = {a->place, "on the way from", a->from,
-                                        state_text(a->to)};
+                                        a->to ? a->to : "(top)"};
         m->arcs[i] = (struct machine_arc){.when = a->when, .place = a->place};
         m->arcs[i].delayed = add_range(m, a->acts, true, &context);
         m->arcs[i].outputs = add_range(m, a->acts, false, &context);
@@ -154,12 +149,6 @@ static uint8_t find_state(struct machine *m, const char *name, struct machine_pl
     return (uint8_t)(s - m->draft.states);
 }
 
-static bool assigns_nothing_itself(const struct machine_draft_arc *a,
-                                   const struct machine_arc *arc)
-{
-    return a->to && strcmp(a->from, a->to) == 0 && arc->delayed.count == 0;
-}
-
 static void build_arc(struct machine *m, size_t i)
 {
     const struct machine_draft_arc *a = &m->draft.arcs[i];
@@ -169,7 +158,8 @@ static void build_arc(struct machine *m, size_t i)
         .to = a->to ? find_state(m, a->to, a->place) : (uint8_t)EFSM_POP,
         .label = write_label(m, &m->arcs[i]),
         .waits = a->waits == MACHINE_WAITS_UNSAID
-                     ? m->draft.clocked || assigns_nothing_itself(a, &m->arcs[i])
+                     ? m->draft.clocked || (a->to && strcmp(a->from, a->to) == 0 &&
+                                            m->arcs[i].delayed.count == 0)
                      : a->waits == MACHINE_WAITS,
         .empties = a->empties,
         .pops = (uint8_t)(a->pops < EFSM_STACK_MAX + 1U ? a->pops : EFSM_STACK_MAX + 1U),

@@ -223,11 +223,6 @@ void delivery_record(struct delivery_memory *m, const struct event *event)
 /* ---- repeated messages
  * -------------------------------------------------------------------- */
 
-static const char *id_of(const struct event *event)
-{
-    return event->kind == EVENT_COMMAND ? event->command.id : event->reply.id;
-}
-
 /* A client repeats a message whose acknowledgement it did not get, also if the broker was away
  * meanwhile. */
 static bool is_sent_again(const struct delivery_memory *m, const struct event *event,
@@ -267,7 +262,8 @@ static const struct delivery_item *find_same(const struct delivery_memory *m,
 
 static enum delivery compare_message(const struct delivery_memory *m, const struct event *event)
 {
-    const bool has_id = id_of(event)[0] != '\0';
+    const bool has_id =
+        (event->kind == EVENT_COMMAND ? event->command.id : event->reply.id)[0] != '\0';
     const struct delivery_item *seen = find_item(m, event->hash, 0, true);
     if (is_sent_again(m, event, seen)) {
         return DELIVERY_AGAIN;

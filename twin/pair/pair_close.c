@@ -495,11 +495,6 @@ static void emit_entry(const struct pair_run *run, const struct entry *e)
 /* ---- calibration --------------------------------------------------------------------------
  */
 
-static bool is_move(const struct entry *e)
-{
-    return fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
-}
-
 /* Moves in the window before a change show an earlier robot. */
 static void forget_before(struct pair *pair, const struct pair_params *p, enum side side,
                           int64_t since_us)
@@ -536,13 +531,6 @@ static void alarm_drift(const struct pair_run *run, enum side side,
                drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);
 }
 
-/* Returns a move's duration for the calibration: by the robot's own clock if it stamped both
- * ends. */
-static double move_time_s(const struct entry *e, enum side s)
-{
-    return lab_s(e->motion_us[s] != LAB_TIME_NONE ? e->motion_us[s] : e->lap_us[s]);
-}
-
 static bool is_ambiguous(const struct entry *e, enum side s)
 {
     const enum entry_ambiguity own =
@@ -556,7 +544,9 @@ static bool is_ambiguous(const struct entry *e, enum side s)
 static struct travel_move filtered_move(const struct pair_run *run, const struct entry *e,
                                         enum side s, const struct pair_move *row)
 {
-    struct travel_move move = {.lap_s = move_time_s(e, s)};
+    /* The robot's own clock counts if it stamped both ends. */
+    struct travel_move move = {
+        .lap_s = lab_s(e->motion_us[s] != LAB_TIME_NONE ? e->motion_us[s] : e->lap_us[s])};
     pair_move_sizes(run->p, row, &move.rotation_rad, &move.displacement_m);
     return move;
 }
@@ -687,7 +677,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
                                     {slot->answered[SIDE_REAL], slot->answered[SIDE_VIRTUAL]},
                                     {slot->timed_out[SIDE_REAL], slot->timed_out[SIDE_VIRTUAL]},
                                     false});
-    if (is_move(&e)) {
+    if (fabs(e.rotation_rad) > 0.0 || fabs(e.displacement_m) > 0.0) {
         calibrate_pair(run, slot, &e);
     }
 }

@@ -26,17 +26,13 @@ static bool is_still(const struct pair *pair, const struct pair_slot *closing)
     return true;
 }
 
-static bool is_move(const struct entry *e)
-{
-    return strcmp(e->op, "go") == 0 || strcmp(e->op, "halt") == 0;
-}
-
 /* Poses that waited until reception resumed may be old. */
 static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
                       const struct entry *e)
 {
     const struct pair_poses *poses = run->changes ? &run->changes->poses : NULL;
-    return run->p->correct != PAIR_CORRECT_OFF && poses && poses->known && is_move(e) &&
+    return run->p->correct != PAIR_CORRECT_OFF && poses && poses->known &&
+           (strcmp(e->op, "go") == 0 || strcmp(e->op, "halt") == 0) &&
            (run->p->correct == PAIR_CORRECT_EACH_MOVE || !poses->agree) && slot->away_us == 0 &&
            e->ambiguous == ENTRY_SURE && is_still(run->pair, slot);
 }

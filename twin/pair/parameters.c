@@ -249,12 +249,6 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
 /* ---- a fit and its checks -----------------------------------------------------------------
  */
 
-/* Returns the estimate within the fit. */
-static const struct estimate *find_estimate(const struct parameter_fit *fit)
-{
-    return fit->commanded ? &fit->profile.estimate : &fit->travel.estimate;
-}
-
 enum status parameters_fit(const struct parameter_data *data, enum travel_method method,
                            struct parameter_fit *fit)
 {
@@ -389,7 +383,7 @@ struct parameter_set *parameters_add(struct parameter_book *book, const struct m
 void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *value,
                          double *se)
 {
-    const struct estimate *e = find_estimate(fit);
+    const struct estimate *e = fit->commanded ? &fit->profile.estimate : &fit->travel.estimate;
     const size_t count = parameter_terms_of(fit->commanded)->count;
     for (size_t j = 0; j < count; j++) {
         const bool knows =

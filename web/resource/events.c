@@ -37,18 +37,15 @@ static bool read_pairs(const struct web_request *request, struct event_filter *f
     }
 }
 
-/* The header has priority over the parameter, because a browser sends it on reconnection. */
-static const char *last_id(const struct web_request *request)
-{
-    return request->last_event_id && request->last_event_id[0] ? request->last_event_id
-                                                               : request->query.last_event_id;
-}
-
 void get_events(const struct web_request *request, struct web_response *response)
 {
     struct event_filter filter = {.types = (unsigned)request->query.event_types};
     struct event_place place;
-    const char *id = last_id(request);
+    /* The header has priority over the parameter, because a browser sends it on reconnection.
+     */
+    const char *id = request->last_event_id && request->last_event_id[0]
+                         ? request->last_event_id
+                         : request->query.last_event_id;
     struct streams *streams = request->context->streams;
     if (!streams) {
         web_problem(request, response, PROBLEM_NOT_READY, NULL, "nothing is published here");

@@ -52,12 +52,6 @@ static enum l0main_op op_of(const struct event_command *command)
     return L0MAIN_OP_UNKNOWN;
 }
 
-static bool is_possible(const struct event_command *command)
-{
-    return fabs(command->rotation_rad) <= TURN_LIMIT_RAD && command->displacement_m >= 0.0 &&
-           command->displacement_m <= WAY_LIMIT_M;
-}
-
 static bool queue_command(void *memory, const struct event_command *command)
 {
     struct diffdrive *d = memory;
@@ -71,7 +65,9 @@ static bool queue_command(void *memory, const struct event_command *command)
     c->op = op_of(command);
     c->rotation_rad = command->rotation_rad;
     c->displacement_m = command->displacement_m;
-    if (c->op == L0MAIN_OP_GO && !is_possible(command)) {
+    if (c->op == L0MAIN_OP_GO &&
+        !(fabs(command->rotation_rad) <= TURN_LIMIT_RAD && command->displacement_m >= 0.0 &&
+          command->displacement_m <= WAY_LIMIT_M)) {
         c->op = L0MAIN_OP_BAD;
     }
     return true;

@@ -29,14 +29,9 @@ int robot_parameter_find(const struct robot_kind *kind, const char *name)
     return -1;
 }
 
-static size_t choice_count(const struct robot_parameter *parameter)
-{
-    return (size_t)parameter->max + 1;
-}
-
 int robot_choice_find(const struct robot_parameter *parameter, const char *word)
 {
-    for (size_t i = 0; parameter->choices && i < choice_count(parameter); i++) {
+    for (size_t i = 0; parameter->choices && i < (size_t)parameter->max + 1; i++) {
         if (strcmp(parameter->choices[i], word) == 0) {
             return (int)i;
         }

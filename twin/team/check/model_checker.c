@@ -20,11 +20,6 @@ static size_t count_words(size_t bytes)
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-static bool add_place(struct model_checker *x, const struct model_checker_place *place)
-{
-    return team_backlog_add(&x->backlog, place, PLACE_WORDS, x->team);
-}
-
 /* Can they happen in one instant? Each robot moves at most once, and failures stay within the
  * limit. */
 static bool go_together(const struct team_move *moves, size_t count,
@@ -104,7 +99,8 @@ static enum status reach_state(struct model_checker *x, uint32_t from, uint64_t 
     state->closed = state->closed || state->spins;
     if (!team_states_add_alarmed(&x->states, place->state, place->dead, place->blocked,
                                  &changed) ||
-        (changed && !state->spins && !add_place(x, place))) {
+        (changed && !state->spins &&
+         !team_backlog_add(&x->backlog, place, PLACE_WORDS, x->team))) {
         return STATUS_E_NOMEM;
     }
     if (bag != 0 && !team_state_at(&x->states, from)->closed) {

@@ -247,18 +247,12 @@ static struct forecast_range find_range(double *values_s, size_t n, bool guessed
                                    guessed ? p50_us : lab_us(d.p95.value)};
 }
 
-/* Does nearly every run have it? */
-static bool is_usual(size_t seen, size_t runs)
-{
-    return 10 * seen >= 9 * runs;
-}
-
 static void write_bars(struct predictor *s, size_t runs, struct team_forecast *out)
 {
     for (size_t k = 0; k < s->ahead_count; k++) {
         struct ahead *a = &s->ahead[k];
         struct forecast_bar *bar = &out->bars[out->bar_count];
-        if (!is_usual(a->seen, runs)) {
+        if (10 * a->seen < 9 * runs) { /* not in nearly every run */
             continue;
         }
         const struct forecast_range to = find_range(a->to_s, a->seen, a->guessed);
