@@ -340,6 +340,36 @@ void lab_add_machines(const struct option_reading *item, void *value, void *owne
     }
 }
 
+/* The numbers are sorted by their names; one replaces that of the same name. */
+void lab_add_tolerance(const struct option_reading *item, void *value, void *owner)
+{
+    enum { MOST = PAIR_TOLERANCES_MAX };
+    struct named_number *list = ((struct lab_pair *)owner)->params.tolerances;
+    struct named_number one = {.name = ""};
+    const char *name = option_name(item);
+    size_t at = 0;
+    if (item->failed) {
+        return;
+    }
+    while (at < MOST && list[at].name[0] && strcmp(list[at].name, name) < 0) {
+        at++;
+    }
+    const bool known = at < MOST && strcmp(list[at].name, name) == 0;
+    if (!name[0] || strlen(name) >= sizeof one.name) {
+        option_fault_at(item, "", FAULT_BAD_NAME, "a name has 1 to %zu bytes",
+                        sizeof one.name - 1);
+    } else if (!known && list[MOST - 1].name[0]) {
+        option_fault_at(item, "", FAULT_TOO_MANY, "at most %d names are allowed", MOST);
+    } else {
+        if (!known) {
+            memmove(&list[at + 1], &list[at], (MOST - 1 - at) * sizeof list[at]);
+        }
+        (void)snprintf(one.name, sizeof one.name, "%s", name);
+        memcpy(&one.value, value, sizeof one.value);
+        list[at] = one;
+    }
+}
+
 void lab_add_trigger(const struct option_reading *item, void *value, void *owner)
 {
     struct capture_trigger trigger;

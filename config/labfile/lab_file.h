@@ -136,6 +136,7 @@ extern const struct option_table lab_options;
 /* Items of the file's lists: paths of files with models and machines, which are loaded. */
 void lab_add_model(const struct option_reading *item, void *value, void *owner);
 void lab_add_machines(const struct option_reading *item, void *value, void *owner);
+void lab_add_tolerance(const struct option_reading *item, void *value, void *owner);
 void lab_add_trigger(const struct option_reading *item, void *value, void *owner);
 
 /* The options of a pair: the lab's, and those of every codec (struct codec_option). */

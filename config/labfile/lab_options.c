@@ -24,12 +24,16 @@
 #define REAL(unit, fallback, least, most) OPTION_REAL, unit, fallback, least, most, ""
 #define TIME(unit, fallback, least, most) OPTION_TIME, unit, fallback, least, most, ""
 
-#define NUMBERS(least, most)              OPTION_NUMBERS, "", "", least, most, ""
-
 /* A key with the name of its member. */
 #define LAB(m, value, help)  {#m, value, IN_LAB(m), help}
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
 #define FOLLOWING(m, value, help) {"following." #m, value, IN_PAIR(following.m), help}
+
+static const struct option_row tolerance_value = {
+    .type = OPTION_REAL, .unit = "", .fallback = "", .max = 1e9, .choices = "", .size = sizeof(double)};
+static const struct option_items tolerance_items = {
+    .shape = OPTION_NAMED, .value = &tolerance_value, .most = PAIR_TOLERANCES_MAX, .bytes = sizeof(double),
+    .what = "numbers (at most 12, each 0 to 1000000000)", .add = lab_add_tolerance};
 
 static const struct option_row path_value = {
     .type = OPTION_TEXT, .unit = "", .fallback = "", .min = 1.0, .choices = "", .size = LAB_PATH_MAX};
@@ -193,9 +197,9 @@ static const struct option_row pair_rows[] = {
      "Values of two replies agree within this, in their own unit. Below 0: 0.02, of arms 0.002."),
     PAIR(value_tolerance_ratio, REAL("", "0", 0.0, 1.0),
      "Values other than angles also agree within this share of the larger one."),
-    PAIR(tolerances, NUMBERS(0.0, 1e9),
+    {"tolerances", OPTION_ARRAY(tolerance_items, struct lab_pair, params.tolerances),
      "Instead of both, by name (`psi_rad`) or unit (`_rad`); names go before units, longer before shorter: "
-     "`{_rad: 0.05, _m: 0.02}`."),
+     "`{_rad: 0.05, _m: 0.02}`."},
     PAIR(correct, CHOICE("off", "off|after_inconsistency|each_move"),
      "After which moves the simulator receives the real robot's pose: none, those whose poses disagree, each."),
     PAIR(outstanding_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX), "Commands open at once; one more is an alarm."),

@@ -63,7 +63,8 @@ static bool print_rows(const struct option_table *table, const void *values, con
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
         const bool list = row->type == OPTION_ITEMS && strchr(row->path, '.') != NULL;
-        if (row->type == OPTION_MAP || (row->type == OPTION_ITEMS && !list) ||
+        const bool named = row->type == OPTION_ITEMS && row->items->shape == OPTION_NAMED;
+        if (row->type == OPTION_MAP || (row->type == OPTION_ITEMS && !list && !named) ||
             strcmp(row->path, "count") == 0 || (others && option_equal(row, values, others))) {
             continue;
         }

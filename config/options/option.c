@@ -60,7 +60,7 @@ uint64_t option_hash(const struct option_table *table, const void *values, uint6
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
         const char *at = member_const(row, values);
-        if (!row->shown_only && !is_read_apart(row)) {
+        if (!row->shown_only && row->type != OPTION_MAP) {
             hash = hash_bytes(hash, at, row->type == OPTION_TEXT ? strlen(at) + 1 : row->size);
         }
     }
@@ -97,11 +97,6 @@ static void describe_choices(const struct option_row *row, char *out, size_t siz
             names_append(out, size, word);
         }
     }
-}
-
-static size_t numbers_max(const struct option_row *row)
-{
-    return row->size / sizeof(struct named_number);
 }
 
 static void describe_items(const struct option_items *items, char *out, size_t size)
@@ -149,10 +144,6 @@ void option_describe(const struct option_row *row, char *out, size_t size)
         break;
     case OPTION_CHOICE:
         describe_choices(row, out, size);
-        break;
-    case OPTION_NUMBERS:
-        (void)snprintf(out, size, "at most %zu names, each with %s to %s", numbers_max(row),
-                       low, high);
         break;
     case OPTION_ITEMS:
         describe_items(row->items, out, size);
@@ -322,45 +313,10 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
         return parse_number(row, text, plain, values, why);
     case OPTION_CHOICE:
         return parse_choice(row, text, values, why);
-    case OPTION_NUMBERS:
     case OPTION_ITEMS:
     case OPTION_MAP:
         break;
     }
-    return true;
-}
-
-bool option_parse_named(const struct option_row *row, const char *name, const char *text,
-                        bool plain, void *values, struct err *why)
-{
-    struct named_number *list = member_at(row, values);
-    struct named_number one = {.name = ""};
-    const struct option_row number = {.type = OPTION_REAL,
-                                      .unit = "",
-                                      .min = row->min,
-                                      .max = row->max,
-                                      .size = sizeof one.value};
-    const size_t most = numbers_max(row);
-    if (name[0] == '\0' || strlen(name) >= sizeof one.name) {
-        return err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "", "a name has 1 to %zu bytes",
-                       sizeof one.name - 1) == STATUS_OK;
-    }
-    if (!parse_number(&number, text, plain, &one.value, why)) {
-        return false;
-    }
-    (void)snprintf(one.name, sizeof one.name, "%s", name);
-    size_t at = 0;
-    while (at < most && list[at].name[0] && strcmp(list[at].name, name) < 0) {
-        at++;
-    }
-    if (at == most || strcmp(list[at].name, name) != 0) {
-        if (list[most - 1].name[0]) {
-            return err_set(why, STATUS_E_RANGE, FAULT_TOO_MANY, "",
-                           "at most %zu names are allowed", most) == STATUS_OK;
-        }
-        memmove(&list[at + 1], &list[at], (most - 1 - at) * sizeof list[at]);
-    }
-    list[at] = one;
     return true;
 }
 
@@ -379,7 +335,6 @@ bool option_has_fallback(const struct option_row *row)
                value <= row->max;
     case OPTION_BOOL:
     case OPTION_CHOICE:
-    case OPTION_NUMBERS:
         return true;
     case OPTION_ITEMS:
     case OPTION_MAP:
@@ -397,7 +352,7 @@ void option_defaults(const struct option_table *table, void *values)
             continue;
         }
         memset(member_at(row, values), 0, row->size);
-        if (option_has_fallback(row) && row->type != OPTION_NUMBERS) {
+        if (option_has_fallback(row)) {
             const bool fine =
                 option_parse(row, row->fallback, row->type != OPTION_TEXT, values, &why);
             assert(fine);
@@ -439,7 +394,7 @@ static void format_numbers(const struct option_row *row, const void *values, cha
 {
     const struct named_number *list = member_const(row, values);
     size_t used = (size_t)snprintf(out, size, "{");
-    for (size_t i = 0; i < numbers_max(row) && list[i].name[0]; i++) {
+    for (size_t i = 0; i < row->size / sizeof *list && list[i].name[0]; i++) {
         char name[OPTION_PRINT_MAX];
         char number[JSON_WRITE_NUMBER_MAX + 3];
         format_real(list[i].value, number, sizeof number);
@@ -484,10 +439,11 @@ void option_format(const struct option_row *row, const void *values, char out[OP
             (void)snprintf(out, size, "%s%s%s", mark, word, mark);
         }
         break;
-    case OPTION_NUMBERS:
-        format_numbers(row, values, out, size);
-        break;
     case OPTION_ITEMS:
+        if (row->items->shape == OPTION_NAMED && row->size > 0) {
+            format_numbers(row, values, out, size);
+        }
+        break;
     case OPTION_MAP:
         break;
     }

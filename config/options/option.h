@@ -32,10 +32,10 @@ enum option_type {
     OPTION_CHOICE,  /* integer of size 1, 2 or 4: position in choices */
     OPTION_WORD,    /* char[size]: any scalar of min bytes or more, numbers and truths, too */
     OPTION_NAME,    /* char[size]: a name of 1 to 31 letters, digits, '_', '-' or '.' */
-    /* struct named_number[] with names chosen by the user; a later table adds to it */
-    OPTION_NUMBERS,
-    OPTION_ITEMS, /* a list, or a map from names, as its struct option_items describes */
-    OPTION_MAP    /* the table's owner reads it */
+    /* a list, or a map from names, as its struct option_items describes; a map with a size is a
+     * struct named_number[], to which its `add` adds */
+    OPTION_ITEMS,
+    OPTION_MAP /* the table's owner reads it */
 };
 
 struct option_row {
@@ -106,11 +106,6 @@ void option_defaults(const struct option_table *table, void *values);
  * *why and *values untouched, when the value is not allowed. */
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
                   struct err *why);
-
-/* The same for a named number, in a row of OPTION_NUMBERS; it replaces the previous value of
- * that name. */
-bool option_parse_named(const struct option_row *row, const char *name, const char *text,
-                        bool plain, void *values, struct err *why);
 
 /* Would a YAML reader parse the plain scalar as a number, a truth or null? Then a text needs
  * quotes. */

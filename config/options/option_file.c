@@ -203,37 +203,6 @@ static void read_value(struct option_reader *r, const struct option_row *row, ui
     }
 }
 
-/* A map of numbers whose names the user chooses. */
-static void read_numbers(struct option_reader *r, const struct option_row *row, uint32_t node,
-                         const char *shown, void *values)
-{
-    const struct tree_node *map = node_at(r, node);
-    char range[OPTION_WHY_MAX];
-    if (map->kind != TREE_MAP) {
-        if (!option_is_empty(r->tree, node)) {
-            option_describe(row, range, sizeof range);
-            option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s: a map is wanted, of %s", shown,
-                         range);
-        }
-        return;
-    }
-    for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
-        const struct tree_node *n = node_at(r, i);
-        const char *name = tree_key(r->tree, i);
-        struct err why = {0};
-        if (n->kind == TREE_SKIPPED) {
-            continue;
-        }
-        if (n->kind != TREE_SCALAR) {
-            option_fault(r, i, FAULT_NOT_A_NUMBER, "%s.%.40s: a number was expected", shown,
-                         name);
-        } else if (!option_parse_named(row, name, tree_text(r->tree, i), n->plain, values,
-                                       &why)) {
-            option_fault(r, i, why.fault, "%s.%.40s: %s", shown, name, why.text);
-        }
-    }
-}
-
 /* Returns the first row of the option or section named by key below path; NULL when unknown. */
 static const struct option_row *match_key(const struct option_table *table, const char *path,
                                           const char *key, bool *section)
@@ -264,8 +233,6 @@ void option_read_node(struct option_reader *r, const struct option_row *row, uin
 {
     if (row->type == OPTION_ITEMS) {
         read_items(row, r, node, name, values);
-    } else if (row->type == OPTION_NUMBERS) {
-        read_numbers(r, row, node, name, values);
     } else if (row->type != OPTION_MAP) {
         read_value(r, row, node, name, values);
     }
@@ -495,7 +462,8 @@ static void read_items(const struct option_row *row, struct option_reader *r, ui
     const struct tree_node *n = node_at(r, node);
     const bool empty = option_is_empty(r->tree, node);
     const bool one = items->shape == OPTION_LIST_OR_ONE && n->kind == TREE_SCALAR && !empty;
-    char *slot = row->size > 0 ? (char *)owner + row->offset : NULL;
+    const bool kept = row->size > 0 && items->shape != OPTION_NAMED;
+    char *slot = kept ? (char *)owner + row->offset : NULL;
     size_t count = 0;
     if (n->kind == TREE_SKIPPED ||
         (items->shape == OPTION_NAMED && empty && items->least == 0) ||

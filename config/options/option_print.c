@@ -89,20 +89,6 @@ static int set_text(json_t *schema, const struct option_row *row)
     return failed | json_object_set_new(schema, "maxLength", json_integer((json_int_t)most));
 }
 
-static int set_numbers(json_t *schema, const struct option_row *row)
-{
-    const struct named_number *none = NULL;
-    json_t *number = json_pack("{s:s}", "type", "number");
-    return json_object_set_new(schema, "type", json_pack("[s,s]", "object", "null")) |
-           json_object_set_new(schema, "default", json_object()) |
-           json_object_set_new(schema, "maxProperties",
-                               json_integer((json_int_t)(row->size / sizeof *none))) |
-           json_object_set_new(schema, "propertyNames",
-                               json_pack("{s:i, s:i}", "minLength", 1, "maxLength",
-                                         (int)sizeof none->name - 1)) |
-           set_range(number, row) | json_object_set_new(schema, "additionalProperties", number);
-}
-
 static int set_type(json_t *schema, const struct option_row *row);
 
 /* Returns the schema of one item. It allows anything if the owner's `add` reads the item. */
@@ -176,8 +162,6 @@ static int set_type(json_t *schema, const struct option_row *row)
                set_number_default(schema, row) | set_range(schema, row);
     case OPTION_CHOICE:
         return set_choices(schema, row);
-    case OPTION_NUMBERS:
-        return set_numbers(schema, row);
     case OPTION_WORD:
     case OPTION_NAME: /* a plain number is a name, too */
         return json_object_set_new(schema, "type", json_pack("[s,s]", "string", "number"));
