@@ -125,11 +125,38 @@ static void test_command(void)
     CHECK_INT("", run_command(2, TANDEM_SOURCE_DIR "/config/examples/lab.yaml", ""), EXIT_FINE);
 }
 
+/* A pair's tolerances add to those of all pairs, sorted by name. */
+static void test_tolerances(void)
+{
+    static const char text[] =
+        "defaults: {tolerances: {_rad: 0.05, z_m: 3}}\n"
+        "pairs: {r1: {tolerances: {z_m: 4, _m: 0.02}}, r2: {tolerances: "
+        "{a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1, j: 1}}}\n";
+    static const char *const wrong[] = {"[1]",      "{\"\": 1}",      "{_m: x}",
+                                        "{_m: -1}", "{_m: 1, _m: 2}", "{_m: [1]}"};
+    static const struct named_number want[] = {{"_m", 0.02}, {"_rad", 0.05}, {"z_m", 4.0}};
+    static struct lab_file lab;
+    struct err_list errors = {0};
+    CU_ASSERT_EQUAL_FATAL(lab_file_parse(text, strlen(text), "t", &lab, &errors), STATUS_OK);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        CHECK_TEXT("sorted", lab.pairs[0].tolerances[i].name, want[i].name);
+        CHECK_NEAR(want[i].name, lab.pairs[0].tolerances[i].value, want[i].value, 0, 0);
+    }
+    CHECK_TEXT("no more", lab.pairs[0].tolerances[COUNT(want)].name, "");
+    CHECK_TEXT("full", lab.pairs[1].tolerances[PAIR_TOLERANCES_MAX - 1].name, "z_m");
+    lab_file_free(&lab);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char bad[128];
+        const int n = snprintf(bad, sizeof bad, "pairs: {r1: {tolerances: %s}}\n", wrong[i]);
+        errors = (struct err_list){0};
+        CHECK_INT(bad, lab_file_parse(bad, (size_t)n, "t", &lab, &errors) != STATUS_OK, 1);
+        lab_file_free(&lab);
+    }
+}
+
 static const CU_TestInfo tests[] = {
-    {"examples", test_examples},
-    {"corpus", test_corpus},
-    {"generated files", test_generated},
-    {"command", test_command},
+    {"tolerances", test_tolerances},     {"examples", test_examples}, {"corpus", test_corpus},
+    {"generated files", test_generated}, {"command", test_command},
 };
 
 int main(void)
