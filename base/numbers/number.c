@@ -1,7 +1,6 @@
 #include "base/numbers/number.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,4 +395,14 @@ void number_write_shortest(double number, char out[NUMBER_SHORTEST_MAX])
         (void)snprintf(out, NUMBER_SHORTEST_MAX, "%.*g", digits, number);
         back = strtod(out, NULL);
     } while ((back < number || back > number) && ++digits <= 17);
+}
+
+bool number_all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
 }

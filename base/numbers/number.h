@@ -9,6 +9,7 @@
 #ifndef BASE_NUMBERS_NUMBER_H
 #define BASE_NUMBERS_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,8 @@ size_t number_write_plain(const char *number, size_t bytes, char *out, size_t si
  */
 enum { NUMBER_SHORTEST_MAX = 32 };
 void number_write_shortest(double number, char out[NUMBER_SHORTEST_MAX]);
+
+bool number_all_finite(const double *x, size_t n);
 
 /* A number with a user's name. An array of them is sorted by name, ends with the first empty
  * name, and the rest is zero. */

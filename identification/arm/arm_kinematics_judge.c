@@ -7,6 +7,7 @@
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/arm/arm_thresholds.def"
 #include "identification/fit/fit_thresholds.def"
+#include "identification/geometry/rigid.h"
 
 static void judge_frames(struct arm_kinematics_fit *fit)
 {
@@ -28,18 +29,13 @@ static void judge_frames(struct arm_kinematics_fit *fit)
     }
 }
 
-static double length_of(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 static void judge_links(struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const double *flange = &fit->correction[6 * (ARM_JOINTS - 1)];
     for (size_t i = 0; i + 1 < ARM_JOINTS; i++) {
-        const double shift = length_of(&fit->correction[6 * i]);
-        const double turn = length_of(&fit->correction[6 * i + 3]);
+        const double shift = rigid_length(&fit->correction[6 * i]);
+        const double turn = rigid_length(&fit->correction[6 * i + 3]);
         if (shift > ARM_CORRECTION_MAX_M || turn > ARM_CORRECTION_MAX_RAD) {
             estimate_reason(e, REASON_IMPLAUSIBLE, ESTIMATE_FAIL,
                             "link %zu would be off by %.3g m and %.3g rad: no such arm", i + 1,
@@ -51,13 +47,13 @@ static void judge_links(struct arm_kinematics_fit *fit)
                             i + 1, shift, turn);
         }
     }
-    if (length_of(flange) > FLANGE_M_MAX || length_of(flange + 3) > FLANGE_RAD_MAX) {
-        const bool far = length_of(flange) > ARM_CORRECTION_MAX_M ||
-                         length_of(flange + 3) > ARM_CORRECTION_MAX_RAD;
+    if (rigid_length(flange) > FLANGE_M_MAX || rigid_length(flange + 3) > FLANGE_RAD_MAX) {
+        const bool far = rigid_length(flange) > ARM_CORRECTION_MAX_M ||
+                         rigid_length(flange + 3) > ARM_CORRECTION_MAX_RAD;
         estimate_reason(e, REASON_IMPLAUSIBLE, far ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "the poses are %.3g m and %.3g rad from the flange: a tool, or the "
                         "offset of one (TCP)",
-                        length_of(flange), length_of(flange + 3));
+                        rigid_length(flange), rigid_length(flange + 3));
         estimate_advise(e, "record poses with the tool's offset (TCP) set to 0");
     }
 }

@@ -48,7 +48,7 @@ struct rigid rigid_invert(const struct rigid *a)
     return b;
 }
 
-static double length_of(const double v[3])
+double rigid_length(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
@@ -58,7 +58,7 @@ static double length_of(const double v[3])
 struct rigid rotation_exp(const double v[3])
 {
     struct rigid out = rigid_identity;
-    const double t = length_of(v);
+    const double t = rigid_length(v);
     const double a = t < SMALL_SINE_RAD ? 1.0 - t * t / 6.0 : sin(t) / t;
     const double b = t < SMALL_COSINE_RAD ? 0.5 - t * t / 24.0 : (1.0 - cos(t)) / (t * t);
     const double k[3][3] = {{0, -v[2], v[1]}, {v[2], 0, -v[0]}, {-v[1], v[0], 0}};
@@ -82,7 +82,7 @@ static void find_half_turn_axis(const struct rigid *a, double c, const double w[
     for (int i = 0; i < 3; i++) {
         axis[i] = 0.5 * (a->turn[i][k] + a->turn[k][i]) - (i == k ? c : 0.0);
     }
-    const double length = length_of(axis);
+    const double length = rigid_length(axis);
     const double along = axis[0] * w[0] + axis[1] * w[1] + axis[2] * w[2];
     for (int i = 0; i < 3; i++) {
         axis[i] *= (along < 0.0 ? -1.0 : 1.0) / length;
@@ -95,7 +95,7 @@ void rotation_log(const struct rigid *a, double v[3])
     const double w[3] = {0.5 * (a->turn[2][1] - a->turn[1][2]),
                          0.5 * (a->turn[0][2] - a->turn[2][0]),
                          0.5 * (a->turn[1][0] - a->turn[0][1])};
-    const double s = length_of(w);
+    const double s = rigid_length(w);
     const double c = 0.5 * (a->turn[0][0] + a->turn[1][1] + a->turn[2][2] - 1.0);
     const double t = atan2(s, c);
     if (c > NEARLY_HALF_TURN) {

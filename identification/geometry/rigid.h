@@ -18,6 +18,8 @@ extern const struct rigid rigid_identity;
 struct rigid rigid_multiply(const struct rigid *a, const struct rigid *b);
 struct rigid rigid_invert(const struct rigid *a);
 
+double rigid_length(const double v[3]);
+
 /* Rotation by a vector [3] (Rodrigues), and the vector of a rotation, |v| <= pi. Near pi it
  * comes from the symmetric part; if the sign is arbitrary, its largest component is > 0. */
 struct rigid rotation_exp(const double v_rad[3]);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/numbers/number.h"
 #include "identification/model/models.h"
 
 static const char *find_unmodelled(const struct model *m)
@@ -31,16 +32,6 @@ static const char *find_unmodelled(const struct model *m)
     return NULL;
 }
 
-static bool is_finite(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Returns whether all functions of a model give finite numbers at this pose. kinematics
  * always gets a pose. */
 static bool computes_numbers(const struct model *m, double pose_value)
@@ -56,13 +47,13 @@ static bool computes_numbers(const struct model *m, double pose_value)
         theta[i] = 1.0 + 0.125 * (double)i;
     }
     m->rows(m, pose, nu, nu, phi);
-    bool finite = is_finite(phi, m->axis_count * m->parameter_count);
+    bool finite = number_all_finite(phi, m->axis_count * m->parameter_count);
     m->inverse(m, theta, pose, nu, nu, tau);
-    finite = finite && is_finite(tau, m->axis_count);
+    finite = finite && number_all_finite(tau, m->axis_count);
     m->slope(m, theta, pose, nu, nu, square);
-    finite = finite && is_finite(square, m->axis_count * m->axis_count);
+    finite = finite && number_all_finite(square, m->axis_count * m->axis_count);
     m->forward(m, theta, pose, nu, nu, tau);
-    return finite && is_finite(tau, m->axis_count);
+    return finite && number_all_finite(tau, m->axis_count);
 }
 
 static const char *find_problem(const struct model *m, const char **what)

@@ -43,11 +43,6 @@ static bool read_address(const char *text, struct address *address)
     return count >= 2 && !strpbrk(text, "+#");
 }
 
-static bool is_same(struct sparkplug_text a, struct sparkplug_text b)
-{
-    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
-}
-
 static const char *check_addresses(const struct codec_options *options, const char **key)
 {
     struct address address;
@@ -221,7 +216,8 @@ static bool is_mine(const struct codec_options *options, enum side side,
                     const struct sparkplug_topic *topic, struct address *address)
 {
     return read_address(options->address[side], address) &&
-           is_same(address->group, topic->group) && is_same(address->node, topic->node);
+           sparkplug_text_same(address->group, topic->group) &&
+           sparkplug_text_same(address->node, topic->node);
 }
 
 static bool receive_sparkplug(const struct codec_pair *pair, const struct message *message,

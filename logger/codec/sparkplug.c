@@ -14,7 +14,7 @@ static bool is_command(enum sparkplug_kind kind)
     return kind == SPARKPLUG_NCMD || kind == SPARKPLUG_DCMD;
 }
 
-static bool is_same(struct sparkplug_text a, struct sparkplug_text b)
+bool sparkplug_text_same(struct sparkplug_text a, struct sparkplug_text b)
 {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
@@ -40,10 +40,10 @@ bool sparkplug_topic_read(const char *text, struct sparkplug_topic *topic)
     }
     enum sparkplug_kind kind = SPARKPLUG_NBIRTH;
     while (kind < SPARKPLUG_KIND_COUNT &&
-           (count < 4 || !is_same(level[2], text_of(sparkplug_kind_name(kind))))) {
+           (count < 4 || !sparkplug_text_same(level[2], text_of(sparkplug_kind_name(kind))))) {
         kind++;
     }
-    if (kind == SPARKPLUG_KIND_COUNT || !is_same(level[0], text_of("spBv1.0")) ||
+    if (kind == SPARKPLUG_KIND_COUNT || !sparkplug_text_same(level[0], text_of("spBv1.0")) ||
         (count == 5) != (kind >= SPARKPLUG_DBIRTH) || (count == 5 && level[4].bytes == 0)) {
         return false;
     }
@@ -309,9 +309,11 @@ static struct sparkplug_known *find_left_out(struct sparkplug_device *d)
         const char *const slash = memchr(name.at, '/', name.bytes);
         const size_t node = slash ? (size_t)(slash - name.at) : name.bytes;
         const bool control =
-            is_same((struct sparkplug_text){name.at, node}, text_of("bdSeq")) ||
-            is_same((struct sparkplug_text){name.at, node}, text_of("Node Control")) ||
-            is_same((struct sparkplug_text){name.at, node}, text_of("Device Control"));
+            sparkplug_text_same((struct sparkplug_text){name.at, node}, text_of("bdSeq")) ||
+            sparkplug_text_same((struct sparkplug_text){name.at, node},
+                                text_of("Node Control")) ||
+            sparkplug_text_same((struct sparkplug_text){name.at, node},
+                                text_of("Device Control"));
         if (!d->metric[k].has_alias && !control) {
             if (found) {
                 return NULL;
@@ -325,7 +327,7 @@ static struct sparkplug_known *find_left_out(struct sparkplug_device *d)
 static struct sparkplug_known *find_name(struct sparkplug_device *d, struct sparkplug_text name)
 {
     for (size_t k = 0; k < d->count; k++) {
-        if (is_same(name_of(d, &d->metric[k]), name)) {
+        if (sparkplug_text_same(name_of(d, &d->metric[k]), name)) {
             return &d->metric[k];
         }
     }
@@ -374,7 +376,7 @@ struct sparkplug_value sparkplug_held(const struct sparkplug_device *device,
 {
     for (size_t k = 0; k < device->count; k++) {
         const struct sparkplug_known *known = &device->metric[k];
-        if (is_same(name_of(device, known), name)) {
+        if (sparkplug_text_same(name_of(device, known), name)) {
             struct sparkplug_value value = {.kind = (enum sparkplug_value_kind)known->kind};
             value.real = value.kind == SPARKPLUG_REAL ? known->real : 0.0;
             value.whole = value.kind == SPARKPLUG_WHOLE || value.kind == SPARKPLUG_TRUTH
@@ -398,7 +400,7 @@ struct frame {
 
 static void read_bd_seq(struct frame *frame, const struct metric *m)
 {
-    if (m->name.at && is_same(m->name, text_of("bdSeq")) &&
+    if (m->name.at && sparkplug_text_same(m->name, text_of("bdSeq")) &&
         (m->value.number == METRIC_INT || m->value.number == METRIC_LONG)) {
         frame->has_bd_seq = true;
         frame->bd_seq = m->value.value;
@@ -417,7 +419,7 @@ static const char *read_frame(const char *payload, size_t bytes, struct frame *f
             return "the payload has a field that is none of Sparkplug B's";
         }
         if (f.number == PAYLOAD_UUID && f.bytes.at &&
-            is_same(f.bytes, text_of("SPBV1.0_COMPRESSED"))) {
+            sparkplug_text_same(f.bytes, text_of("SPBV1.0_COMPRESSED"))) {
             return "a payload that is not compressed was expected";
         }
         if (f.number == PAYLOAD_METRIC) {
@@ -494,7 +496,7 @@ const struct sparkplug_metric *sparkplug_find(const struct sparkplug_metrics *me
                                               struct sparkplug_text name)
 {
     for (size_t k = metrics->count; k-- > 0;) { /* the last of two equal names counts */
-        if (is_same(metrics->metric[k].name, name)) {
+        if (sparkplug_text_same(metrics->metric[k].name, name)) {
             return &metrics->metric[k];
         }
     }
@@ -630,7 +632,7 @@ void sparkplug_decode(struct sparkplug_node *node, const struct sparkplug_place 
         return;
     }
     for (size_t k = 0; k < n; k++) {
-        if (is_same(places[k].name, topic->device)) {
+        if (sparkplug_text_same(places[k].name, topic->device)) {
             if (kind == SPARKPLUG_DBIRTH) {
                 memset(places[k].device, 0, sizeof *places[k].device);
             }

@@ -43,6 +43,8 @@ struct sparkplug_text {
     size_t bytes;
 };
 
+bool sparkplug_text_same(struct sparkplug_text a, struct sparkplug_text b);
+
 struct sparkplug_topic {
     enum sparkplug_kind kind;
     struct sparkplug_text group, node, device; /* device.bytes 0: the node itself */

@@ -181,14 +181,6 @@ static int64_t view_pause_us(const struct lab_thread *t)
     return pause_us > t->view_wait_us ? pause_us : t->view_wait_us;
 }
 
-/* Measures this thread's processor time, without the time that it waited for the processor. */
-static int64_t worked_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void begin_view(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
@@ -221,7 +213,7 @@ static void end_view(struct daemon *d)
 /* Makes a slice of a snapshot. */
 static void publish_view(struct daemon *d, int64_t slice_us)
 {
-    const int64_t began_ns = worked_ns();
+    const int64_t began_ns = lab_clock_thread_ns();
     struct lab_thread *t = &d->thread;
     if (!t->viewing) {
         begin_view(d);
@@ -234,7 +226,7 @@ static void publish_view(struct daemon *d, int64_t slice_us)
     maintenance_check_synced(d, &health);
     const bool done =
         snapshots_publish_slice(d->snapshots, inbox_now_us(d->inbox), &health, slice_us);
-    t->view_worked_ns += worked_ns() - began_ns;
+    t->view_worked_ns += lab_clock_thread_ns() - began_ns;
     if (done) {
         end_view(d);
     }
@@ -285,7 +277,7 @@ static void do_slice(struct daemon *d, int64_t mono_us)
     if (!snapshots && !copies && !due) {
         return;
     }
-    const int64_t began_ns = worked_ns();
+    const int64_t began_ns = lab_clock_thread_ns();
     t->saves = copies && (!snapshots || !t->saves);
     if (due && begin_checkpoint(d, mono_us)) {
         t->saves = false;
@@ -294,7 +286,7 @@ static void do_slice(struct daemon *d, int64_t mono_us)
     } else if (snapshots) {
         publish_view(d, SLICE_US);
     }
-    raise_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
+    raise_max(&t->counts.chores_cpu_us_max, (lab_clock_thread_ns() - began_ns) / 1000);
 }
 
 /* Does slow work at the end of a round, and now and then within a long one. Nothing is decided
@@ -335,7 +327,7 @@ static void drain_inbox(struct daemon *d)
     unsigned lines = 0;
     enum inbox_next next = INBOX_NONE;
     const bool live = d->thread.live;
-    const int64_t began_ns = worked_ns();
+    const int64_t began_ns = lab_clock_thread_ns();
     while ((next = inbox_next(d->inbox, &line, &err)) != INBOX_NONE) {
         if (next == INBOX_FAULT) {
             d->thread.counts.faults++;
@@ -351,7 +343,7 @@ static void drain_inbox(struct daemon *d)
     d->thread.sampled = lines > 0;
     count_lines(d, lines);
     if (live && lines > 0) {
-        inbox_report_cost(d->inbox, lines, worked_ns() - began_ns);
+        inbox_report_cost(d->inbox, lines, lab_clock_thread_ns() - began_ns);
     }
 }
 

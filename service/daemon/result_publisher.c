@@ -167,18 +167,11 @@ static bool send_result(struct daemon *d, const struct view *view, enum result_k
     return done;
 }
 
-static int64_t worked_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Publishes the result that has waited longest. */
 static void publish_first(struct daemon *d)
 {
     struct result_publisher *f = &d->result_publisher;
-    const int64_t began_ns = worked_ns();
+    const int64_t began_ns = lab_clock_thread_ns();
     const struct result_item item = f->item[atomic_load(&f->consumed_count) % ring_size(d)];
     atomic_fetch_add(&f->consumed_count, 1);
     if (item.what == RESULT_TRAVEL_TIME) {
@@ -188,7 +181,7 @@ static void publish_first(struct daemon *d)
     const struct view *view = snapshots_acquire(d->snapshots);
     const bool sent = send_result(d, view, item.what, item.pair);
     snapshots_release(d->snapshots, view);
-    const int64_t used_ns = worked_ns() - began_ns;
+    const int64_t used_ns = lab_clock_thread_ns() - began_ns;
     f->budget_ns -= used_ns;
     (void)pthread_mutex_lock(&d->lock);
     *(sent ? &f->counts.published : &f->counts.dropped) += 1;

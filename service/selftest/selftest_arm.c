@@ -26,12 +26,6 @@ static const double friction_truth[ARM_JOINTS][TRUTH_P] = {
     {0.1, 0.22, 0.27, -0.17},
 };
 
-static double draw_normal(struct random_source *n)
-{
-    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
-    return radius * cos(random_between(n, 0.0, 2.0 * PI));
-}
-
 static double factor_of(const struct selftest_scenario *w, size_t column)
 {
     return w->factor[column] > 0.0 ? w->factor[column] : 1.0;
@@ -127,15 +121,16 @@ void selftest_write_joints(const struct selftest_scenario *scenario,
                         ? (before - *now) * exp(-1.0 / (RATE_HZ * scenario->lag_s))
                         : 0.0;
             i[j] = past[j][(k - (k < late ? k : late)) % LATE_ROWS_MAX] +
-                   CURRENT_SD * draw_normal(draws);
+                   CURRENT_SD * selftest_draw_normal(draws);
         }
         (void)fprintf(to, "%.6f", scenario->counted ? (double)k : factor_of(scenario, 0) * t_s);
         for (size_t j = 0; j < ARM_JOINTS; j++) {
             /* joints 2 and 3 are exchanged */
             const size_t other = scenario->exchanged && (j == 1 || j == 2) ? 3 - j : j;
             (void)fprintf(to, ",%.7g,%.7g,%.6g",
-                          factor_of(scenario, 1) * (m.q[j] + ANGLE_SD * draw_normal(draws)),
-                          m.qd[j] + SPEED_SD * draw_normal(draws),
+                          factor_of(scenario, 1) *
+                              (m.q[j] + ANGLE_SD * selftest_draw_normal(draws)),
+                          m.qd[j] + SPEED_SD * selftest_draw_normal(draws),
                           factor_of(scenario, 2) * i[other]);
         }
         (void)fputc('\n', to);
@@ -193,15 +188,16 @@ static struct rigid draw_pose(const struct selftest_scenario *w, const struct ar
                               const double q[ARM_JOINTS], struct random_source *draws)
 {
     const double base[6] = {0.0, 0.0, 0.0, w->leans_rad, 0.0, w->turned_rad};
-    const double noise[3] = {TURN_SD_RAD * draw_normal(draws), TURN_SD_RAD * draw_normal(draws),
-                             TURN_SD_RAD * draw_normal(draws)};
+    const double noise[3] = {TURN_SD_RAD * selftest_draw_normal(draws),
+                             TURN_SD_RAD * selftest_draw_normal(draws),
+                             TURN_SD_RAD * selftest_draw_normal(draws)};
     const struct rigid stand = rigid_from_pose(base);
     const struct rigid shaken = rotation_exp(noise);
     struct rigid at = arm_forward(arm, q);
     at = rigid_multiply(&stand, &at);
     at = rigid_multiply(&at, &shaken);
     for (size_t k = 0; k < 3; k++) {
-        at.at_m[k] += PLACE_SD_M * draw_normal(draws);
+        at.at_m[k] += PLACE_SD_M * selftest_draw_normal(draws);
     }
     return at;
 }

@@ -47,12 +47,6 @@ struct recording {
     struct random_source *noise;
 };
 
-static double draw_normal(struct random_source *n)
-{
-    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
-    return radius * cos(random_between(n, 0.0, 2.0 * PI));
-}
-
 static double largest_effort(const struct recording *r, size_t axis)
 {
     return fmax(fabs(r->trial.effort_min[axis]), fabs(r->trial.effort_max[axis]));
@@ -86,9 +80,10 @@ static void draw_efforts(struct recording *r)
 static void draw_stamps(struct recording *r)
 {
     for (size_t k = 0; k < r->trial.samples; k++) {
-        const double off = r->scenario->jitter > 0.0 && k > 0
-                               ? r->scenario->jitter * M_SQRT1_2 * draw_normal(r->noise)
-                               : 0.0;
+        const double off =
+            r->scenario->jitter > 0.0 && k > 0
+                ? r->scenario->jitter * M_SQRT1_2 * selftest_draw_normal(r->noise)
+                : 0.0;
         r->t_s[k] = r->trial.dt_s * ((double)k + fmax(fmin(off, 0.45), -0.45));
     }
 }
@@ -154,7 +149,7 @@ static void pass_gusts(const struct recording *r, struct random_source *draws, d
     for (size_t a = 0; a < r->row->model->axis_count && r->scenario->gusts > 0.0; a++) {
         force[a] = remaining * force[a] + sqrt(1.0 - remaining * remaining) *
                                               r->scenario->gusts * largest_effort(r, a) *
-                                              draw_normal(draws);
+                                              selftest_draw_normal(draws);
     }
 }
 
@@ -196,8 +191,8 @@ static double draw_noise(const struct recording *r, size_t axis, double velocity
     const struct selftest_scenario *w = r->scenario;
     const double quiet = w->memory > 0.0 ? 0.25 : 1.0;
     const double sd = quiet * r->trial.noise_sd[axis] + w->grows * fabs(velocity);
-    *before =
-        w->memory * *before + sqrt(1.0 - w->memory * w->memory) * sd * draw_normal(r->noise);
+    *before = w->memory * *before +
+              sqrt(1.0 - w->memory * w->memory) * sd * selftest_draw_normal(r->noise);
     return *before;
 }
 
@@ -390,12 +385,12 @@ static double draw_lap(const struct recording *r, const double distance[2], size
     const struct selftest_scenario *w = r->scenario;
     const double *truth = moves_truth;
     const bool other = is_other(r, i);
-    double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
+    double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * selftest_draw_normal(r->noise);
     for (size_t k = 0; k < 2; k++) {
         const bool differs = other && (w->mixed_sizes == 0 || w->mixed_sizes == k + 1);
         const double worth =
             worth_of(w, (double)i / (n - 1.0)) * (differs ? 1.0 + w->mixed : 1.0);
-        const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
+        const double spread = fmax(1.0 + w->varies * selftest_draw_normal(r->noise), 0.3);
         const double pace = spread / worth / truth[TRAVEL_INV_W + k];
         /* A robot that starts from rest has no separate start time. */
         const double start_s = w->accelerates > 0.0 ? 0.0 : truth[TRAVEL_TA + k];
@@ -426,8 +421,9 @@ static void write_moves(const struct selftest_scenario *w, struct random_source 
                                    sort < 2.0 ? displacement : 0.0};
         const double lap_s = draw_lap(r, distance, i, (double)n);
         double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};
-        column[0] += w->measured_rad > 0.0 ? w->measured_rad * draw_normal(r->noise) : 0.0;
-        column[1] += w->measured_m > 0.0 ? w->measured_m * draw_normal(r->noise) : 0.0;
+        column[0] +=
+            w->measured_rad > 0.0 ? w->measured_rad * selftest_draw_normal(r->noise) : 0.0;
+        column[1] += w->measured_m > 0.0 ? w->measured_m * selftest_draw_normal(r->noise) : 0.0;
         (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * column[w->exchanged ? 1 : 0],
                       factor_of(r, 1) * column[w->exchanged ? 0 : 1], factor_of(r, 2) * lap_s);
     }
@@ -453,7 +449,7 @@ static void write_arm_moves(const struct selftest_scenario *w, struct random_sou
             worth_of(w, (double)i / (ARM_MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
         const double top = worth * truth[PROFILE_SPEED] * v;
         const double ramp = worth * worth * truth[PROFILE_ACCELERATION] * a;
-        double lap_s = truth[PROFILE_T0] + ARM_NOISE_S * draw_normal(r->noise) +
+        double lap_s = truth[PROFILE_T0] + ARM_NOISE_S * selftest_draw_normal(r->noise) +
                        profile_duration_s(top / size, ramp / size);
         if (random_between(r->noise, 0.0, 1.0) < w->late) {
             lap_s += random_between(r->noise, 0.5, 3.0);

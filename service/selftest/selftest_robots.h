@@ -4,10 +4,19 @@
 #ifndef SERVICE_SELFTEST_SELFTEST_ROBOTS_H
 #define SERVICE_SELFTEST_SELFTEST_ROBOTS_H
 
+#include <math.h>
 #include <stdio.h>
 
+#include "base/numbers/constants.h"
 #include "base/numbers/random.h"
 #include "service/selftest/selftest_scenario.h"
+
+/* Draws a normal number, mean 0 and variance 1. */
+static inline double selftest_draw_normal(struct random_source *n)
+{
+    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
+    return radius * cos(random_between(n, 0.0, 2.0 * PI));
+}
 
 /* Write a table in this scenario. */
 typedef void selftest_write(const struct selftest_scenario *scenario,

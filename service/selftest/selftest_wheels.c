@@ -15,12 +15,6 @@ static const double NOISE_M = 3e-3, NOISE_RAD = 4e-3;
 static const double SLIP = 9e-4; /* m, rad after one metre */
 static const double truth[ODOMETRY_P] = {0.0365, 0.0361, 0.238, 0.045, 0.02, 0.017, 0.06};
 
-static double draw_normal(struct random_source *n)
-{
-    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
-    return radius * cos(random_between(n, 0.0, 2.0 * PI));
-}
-
 double selftest_wheels_truth(size_t i, const char **name)
 {
     *name = i < ODOMETRY_P ? odometry_parameter_name((enum odometry_parameter)i) : NULL;
@@ -63,12 +57,13 @@ static void move_robot(struct drive *d, const struct selftest_scenario *w, bool 
     const double right = grip * rim[0] * (late ? 1.0 + w->at_half : 1.0);
     const double left = grip * rim[1];
     const double root = SLIP * sqrt(0.5 * (fabs(right) + fabs(left)));
-    const double turn = (right - left) / truth[ODOMETRY_TRACK] + root * draw_normal(draws);
+    const double turn =
+        (right - left) / truth[ODOMETRY_TRACK] + root * selftest_draw_normal(draws);
     const double middle = d->pose[2] + 0.5 * turn;
     d->angle[0] += rim[0] / truth[ODOMETRY_RADIUS_RIGHT];
     d->angle[1] += rim[1] / truth[ODOMETRY_RADIUS_LEFT];
-    d->pose[0] += 0.5 * (right + left) * cos(middle) + root * draw_normal(draws);
-    d->pose[1] += 0.5 * (right + left) * sin(middle) + root * draw_normal(draws);
+    d->pose[0] += 0.5 * (right + left) * cos(middle) + root * selftest_draw_normal(draws);
+    d->pose[1] += 0.5 * (right + left) * sin(middle) + root * selftest_draw_normal(draws);
     d->pose[2] += turn;
     memcpy(d->shown[++d->steps % SHOWN], d->pose, sizeof d->pose);
 }
@@ -87,10 +82,11 @@ static void measure_pose(const struct drive *d, const struct selftest_scenario *
     const double scale = 1.0 - w->distorts * (x * x + y * y);
     x *= scale;
     y *= scale;
-    seen[0] =
-        x * (1.0 + w->stretched) * (1.0 + 0.5 * w->tilted * x) + NOISE_M * draw_normal(draws);
-    seen[1] = y * (1.0 + w->tilted * x) + NOISE_M * draw_normal(draws);
-    seen[2] = remainder(at[2] + truth[ODOMETRY_SENSOR_ALPHA] + NOISE_RAD * draw_normal(draws),
+    seen[0] = x * (1.0 + w->stretched) * (1.0 + 0.5 * w->tilted * x) +
+              NOISE_M * selftest_draw_normal(draws);
+    seen[1] = y * (1.0 + w->tilted * x) + NOISE_M * selftest_draw_normal(draws);
+    seen[2] = remainder(at[2] + truth[ODOMETRY_SENSOR_ALPHA] +
+                            NOISE_RAD * selftest_draw_normal(draws),
                         2.0 * PI);
 }
 

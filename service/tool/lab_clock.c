@@ -44,6 +44,13 @@ int64_t lab_clock_monotonic_us(void)
     return read_us(CLOCK_MONOTONIC);
 }
 
+int64_t lab_clock_thread_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 void lab_clock_sleep_until_us(int64_t until_us)
 {
     const struct timespec t = {until_us / 1000000, until_us % 1000000 * 1000};

@@ -22,6 +22,9 @@ bool lab_clock_compare(int64_t *stepped_us, int64_t *slept_us);
  * sleeps. Any thread. */
 int64_t lab_clock_monotonic_us(void);
 
+/* This thread's processor time, without the time that it waited for the processor. */
+int64_t lab_clock_thread_ns(void);
+
 /* Sleep until lab_clock_monotonic_us() reaches until_us, or a signal arrives. */
 void lab_clock_sleep_until_us(int64_t until_us);
 

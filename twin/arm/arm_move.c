@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "base/numbers/number.h"
 #include "twin/arm/arm_motion_thresholds.def"
 
 /* A shorter path, m or rad, has no length. */
@@ -33,16 +34,6 @@ static struct arm_fault refuse_move(enum arm_refusal why, double at)
     return (struct arm_fault){.refusal = why, .at = at};
 }
 
-static bool all_finite(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool check_rates(const struct arm_rates *r)
 {
     return isfinite(r->v_radps) && r->v_radps > 0.0 && isfinite(r->a_radps2) &&
@@ -53,8 +44,8 @@ static bool check_rates(const struct arm_rates *r)
 static bool check_tool_goal(const double from_q[ARM_JOINTS], const struct rigid *to,
                             const struct arm_rates *rates)
 {
-    return all_finite(from_q, ARM_JOINTS) && all_finite(to->at_m, 3) &&
-           all_finite(&to->turn[0][0], 9) && check_rates(rates);
+    return number_all_finite(from_q, ARM_JOINTS) && number_all_finite(to->at_m, 3) &&
+           number_all_finite(&to->turn[0][0], 9) && check_rates(rates);
 }
 
 /* ---- the trapezoid ---- */
@@ -177,7 +168,7 @@ struct arm_fault arm_plan_joints(const struct arm_geometry *arm,
                                  const struct arm_rates *rates, const struct arm_bounds *bounds,
                                  struct arm_move *out)
 {
-    if (!all_finite(from_q, ARM_JOINTS) || !all_finite(to_q, ARM_JOINTS) ||
+    if (!number_all_finite(from_q, ARM_JOINTS) || !number_all_finite(to_q, ARM_JOINTS) ||
         !check_rates(rates)) {
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
@@ -310,11 +301,6 @@ static struct arm_fault time_path(const struct arm_rates *rates,
     return accepted;
 }
 
-static double length_of(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 static struct arm_fault plan_tool(const struct arm_geometry *arm, const struct arm_rates *rates,
                                   const struct arm_bounds *bounds, struct arm_move *m)
 {
@@ -346,7 +332,7 @@ static void turn_towards(struct arm_move *m, const struct rigid *to)
     const struct rigid back = rigid_invert(&m->from);
     const struct rigid step = rigid_multiply(&back, to);
     rotation_log(&step, m->turn_rad);
-    m->angle_rad = length_of(m->turn_rad);
+    m->angle_rad = rigid_length(m->turn_rad);
 }
 
 void arm_move_set_line(struct arm_move *move, const struct rigid *to)
@@ -354,7 +340,7 @@ void arm_move_set_line(struct arm_move *move, const struct rigid *to)
     for (size_t i = 0; i < 3; i++) {
         move->shift_m[i] = to->at_m[i] - move->from.at_m[i];
     }
-    move->length_m = length_of(move->shift_m);
+    move->length_m = rigid_length(move->shift_m);
     turn_towards(move, to);
 }
 
@@ -433,7 +419,7 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
                               const struct arm_rates *rates, const struct arm_bounds *bounds,
                               struct arm_move *out)
 {
-    if (!check_tool_goal(from_q, to, rates) || !all_finite(via_m, 3) ||
+    if (!check_tool_goal(from_q, to, rates) || !number_all_finite(via_m, 3) ||
         !(isfinite(turns) && turns >= 0.0)) {
         return refuse_move(ARM_BAD_VALUE, (double)NAN);
     }
@@ -451,7 +437,7 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
         m.sweep_rad = angle_on_circle(&m, to->at_m);
         turn_towards(&m, to);
     }
-    m.length_m = m.sweep_rad * length_of(m.out_m);
+    m.length_m = m.sweep_rad * rigid_length(m.out_m);
     const struct arm_fault fault = plan_tool(arm, rates, bounds, &m);
     if (fault.refusal == ARM_ACCEPTED) {
         *out = m;
@@ -511,7 +497,7 @@ static double share_along(double along, double square)
 
 static double off_circle(const struct arm_move *m, const double at_m[3])
 {
-    const double radius = length_of(m->out_m);
+    const double radius = rigid_length(m->out_m);
     double x = 0.0;
     double y = 0.0;
     double square = 0.0;
@@ -537,7 +523,7 @@ static double off_line(const struct arm_move *m, const double at_m[3])
     for (size_t i = 0; i < 3; i++) {
         away[i] -= share * m->shift_m[i];
     }
-    return length_of(away);
+    return rigid_length(away);
 }
 
 double arm_move_off_path(const struct arm_move *move, const struct arm_geometry *arm,
@@ -567,5 +553,5 @@ double arm_move_off_path(const struct arm_move *move, const struct arm_geometry 
     for (size_t i = 0; i < 3; i++) {
         away[i] = tool.at_m[i] - there.at_m[i];
     }
-    return length_of(away);
+    return rigid_length(away);
 }

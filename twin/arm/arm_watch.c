@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/geometry/rigid.h"
 #include "twin/arm/arm_motion_thresholds.def"
 
 static double largest_of(const double v[ARM_JOINTS], size_t *which)
@@ -87,11 +88,6 @@ static double measure_joints(const struct arm_watch *w, const struct arm_watched
     return off;
 }
 
-static double length_of(const double v[3])
-{
-    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
 /* Computes the share of the line that a pose is at, and its deviation. */
 static double share_of_line(const struct arm_move *line, const double pose[6], double *off_m,
                             double *off_rad)
@@ -113,8 +109,8 @@ static double share_of_line(const struct arm_move *line, const double pose[6], d
         aside[i] = here.at_m[i] - line->from.at_m[i] - share * line->shift_m[i];
         turned[i] -= share * line->turn_rad[i];
     }
-    *off_m = length_of(aside);
-    *off_rad = length_of(turned);
+    *off_m = rigid_length(aside);
+    *off_rad = rigid_length(turned);
     return share;
 }
 

@@ -4,17 +4,8 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "base/numbers/number.h"
 #include "twin/following/following_thresholds.def"
-
-bool follower_all_finite(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* Can it only be driven along its heading, like a wheeled robot? */
 static bool is_steered(const struct model *model)
@@ -307,10 +298,10 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     const bool sees_pose = p->model->needs_pose || p->gains.pose_per_s2 > 0.0;
     struct follower next = *f;
 
-    if (!follower_all_finite(nu, n) || !follower_all_finite(target->nu, n) ||
-        !follower_all_finite(target->nu_dot, n) ||
-        (sees_pose && !follower_all_finite(pose, poses)) ||
-        (p->gains.pose_per_s2 > 0.0 && !follower_all_finite(target->pose, poses))) {
+    if (!number_all_finite(nu, n) || !number_all_finite(target->nu, n) ||
+        !number_all_finite(target->nu_dot, n) ||
+        (sees_pose && !number_all_finite(pose, poses)) ||
+        (p->gains.pose_per_s2 > 0.0 && !number_all_finite(target->pose, poses))) {
         return hold_effort(f, p, out);
     }
     if (f->running) {
@@ -324,7 +315,7 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     }
     apply_law(&next, p, target, nu, pose, out->error, out->wanted);
     blend_effort(&next, p, out->wanted);
-    if (!follower_all_finite(out->wanted, n) || !follower_all_finite(next.d_hat, n)) {
+    if (!number_all_finite(out->wanted, n) || !number_all_finite(next.d_hat, n)) {
         (void)hold_effort(f, p, out);
         restart_follower(f);
         return false;

@@ -76,7 +76,6 @@ void follower_gains_complete(struct follower_params *p);
  * which one is not, and what would be. */
 MUST_USE enum status follower_check(const struct follower_params *p, struct err *err);
 
-bool follower_all_finite(const double *x, size_t n);
 /* Is this coordinate of the pose, of model_pose_count(), an angle that repeats after a turn? */
 bool follower_is_angle(const struct model *model, size_t i);
 /* Returns to - from in this coordinate, the short way round for an angle. */

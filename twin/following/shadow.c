@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/lab_time.h"
+#include "base/numbers/number.h"
 
 /* Longest step of the model when it predicts. */
 static const double STEP_S_MAX = 0.02;
@@ -109,7 +110,7 @@ static bool run_model(const struct shadow *s, const struct shadow_params *p, dou
     } else {
         drift_pose(p, nu, place, dt_s);
     }
-    if (!follower_all_finite(later, n) || !follower_all_finite(place, poses)) {
+    if (!number_all_finite(later, n) || !number_all_finite(place, poses)) {
         return false;
     }
     memcpy(nu, later, n * sizeof nu[0]);
@@ -223,8 +224,8 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
                        lab_s(arrival_us - s->arrived_us) > p->stale_s;
     enum shadow_gate gate = at == t_us ? SHADOW_ACCEPTED : SHADOW_CLAMPED;
 
-    if (!follower_all_finite(nu, p->axes) || !follower_all_finite(tau, p->axes) ||
-        (pose && !follower_all_finite(pose, count_poses(p)))) {
+    if (!number_all_finite(nu, p->axes) || !number_all_finite(tau, p->axes) ||
+        (pose && !number_all_finite(pose, count_poses(p)))) {
         gate = SHADOW_NOT_FINITE;
     } else if (s->count[SHADOW_ACCEPTED] && at <= s->at_us) {
         gate = at == s->at_us ? SHADOW_DUPLICATE : SHADOW_OLD;
@@ -263,7 +264,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 
 void shadow_set_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
 {
-    for (size_t i = 0; i < p->axes && follower_all_finite(tau_dot, p->axes); i++) {
+    for (size_t i = 0; i < p->axes && number_all_finite(tau_dot, p->axes); i++) {
         /* An effort that came to zero at this rate has braked the robot, which now rests. */
         const bool braked = !(fabs(s->tau[i]) > 0.0) && tau_dot[i] * s->tau_was[i] > 0.0;
         s->tau_dot[i] = braked ? 0.0 : tau_dot[i];
