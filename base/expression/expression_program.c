@@ -107,28 +107,20 @@ static void end_branch(struct expression_compiler *c, uint16_t skip, size_t show
 
 static uint16_t compile_choice(struct expression_compiler *c, const struct expression_node *n)
 {
+    const bool is_or = n->kind == EXPRESSION_OR;
     const uint16_t on = compile_node(c, n->arguments[0]);
     const size_t shown = c->shown_count;
-    const uint16_t no = begin_branch(c, CODE_SKIP_FALSE, on);
-    const uint16_t yes_value = compile_node(c, n->arguments[1]);
-    end_branch(c, no, shown);
-    if (n->kind == EXPRESSION_AND) {
-        return add_value(c, (struct value){CODE_BOTH, on, yes_value, NONE, 0, 0, 0, 0});
+    const uint16_t skip = begin_branch(c, is_or ? CODE_SKIP_TRUE : CODE_SKIP_FALSE, on);
+    const uint16_t value = compile_node(c, n->arguments[1]);
+    end_branch(c, skip, shown);
+    if (is_or || n->kind == EXPRESSION_AND) {
+        return add_value(
+            c, (struct value){is_or ? CODE_EITHER : CODE_BOTH, on, value, NONE, 0, 0, 0, 0});
     }
     const uint16_t yes = begin_branch(c, CODE_SKIP_TRUE, on);
     const uint16_t no_value = compile_node(c, n->arguments[2]);
     end_branch(c, yes, shown);
-    return add_value(c, (struct value){CODE_CHOOSE, on, yes_value, no_value, 0, 0, 0, 0});
-}
-
-static uint16_t compile_or(struct expression_compiler *c, const struct expression_node *n)
-{
-    const uint16_t on = compile_node(c, n->arguments[0]);
-    const size_t shown = c->shown_count;
-    const uint16_t yes = begin_branch(c, CODE_SKIP_TRUE, on);
-    const uint16_t other = compile_node(c, n->arguments[1]);
-    end_branch(c, yes, shown);
-    return add_value(c, (struct value){CODE_EITHER, on, other, NONE, 0, 0, 0, 0});
+    return add_value(c, (struct value){CODE_CHOOSE, on, value, no_value, 0, 0, 0, 0});
 }
 
 static bool is_constant(const struct expression_compiler *c, uint16_t value, double *number)
@@ -259,10 +251,8 @@ static uint16_t compile_node(struct expression_compiler *c, uint16_t node)
         break;
     case EXPRESSION_IF:
     case EXPRESSION_AND:
-        value = compile_choice(c, n);
-        break;
     case EXPRESSION_OR:
-        value = compile_or(c, n);
+        value = compile_choice(c, n);
         break;
     /* All others are plain operations. */
     default:
