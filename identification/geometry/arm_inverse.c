@@ -240,11 +240,3 @@ enum arm_reach arm_inverse_near(const struct arm_geometry *arm, const struct rig
     }
     return reach;
 }
-
-int arm_branch(const struct arm_geometry *arm, const double q[ARM_JOINTS])
-{
-    const double q23 = q[1] + q[2];
-    const double reach_m =
-        arm->a2_m * cos(q[1]) + arm->a3_m * cos(q23) + arm->d5_m * sin(q23 + q[3]);
-    return 4 * (reach_m > 0.0) + 2 * (sin(q[4]) < 0.0) + (sin(q[2]) < 0.0);
-}

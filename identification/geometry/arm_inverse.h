@@ -45,7 +45,4 @@ enum arm_reach arm_inverse_near(const struct arm_geometry *arm, const struct rig
 /* Returns the largest difference of a joint. */
 double arm_largest_turn(const double a[ARM_JOINTS], const double b[ARM_JOINTS]);
 
-/* Returns the branch of any joint angles. */
-int arm_branch(const struct arm_geometry *arm, const double q[ARM_JOINTS]);
-
 #endif

@@ -198,15 +198,6 @@ const struct model *model_at(size_t index)
     return NULL;
 }
 
-size_t model_count(void)
-{
-    size_t count = 0;
-    while (model_at(count)) {
-        count++;
-    }
-    return count;
-}
-
 size_t model_place(const struct model *model)
 {
     size_t place = 0;

@@ -46,7 +46,6 @@ const char *model_row_guess(const char *name, char out[EDIT_GUESS_MAX]);
 
 /* Return models of motion by their index among these; NULL beyond the last. */
 const struct model *model_at(size_t index);
-size_t model_count(void);
 size_t model_place(const struct model *model);
 
 /* Mix into a hash the names and sizes of the built-in models; and for a model from a file

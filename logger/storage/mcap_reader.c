@@ -217,7 +217,7 @@ static enum status get_message(const struct mcap_reader *r, struct cursor c,
     const struct channel *channel = r->channels[id];
     const uint32_t sequence = (uint32_t)get_number(&c, 4);
     const uint64_t log_ns = get_number(&c, 8);
-    const uint64_t publish_ns = get_number(&c, 8);
+    (void)get_number(&c, 8); /* time of publication */
     if (c.failed || !channel) {
         return fail_damaged(
             r, c.failed ? "a message is too short" : "no channel has its number", err);
@@ -235,7 +235,6 @@ static enum status get_message(const struct mcap_reader *r, struct cursor c,
                                  .metadata_bytes = channel->metadata_bytes,
                                  .sequence = sequence,
                                  .log_ns = log_ns,
-                                 .publish_ns = publish_ns,
                                  .data = c.at,
                                  .bytes = (size_t)(c.end - c.at)};
     return STATUS_OK;

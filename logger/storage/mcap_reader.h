@@ -23,7 +23,7 @@ struct mcap_message {
     const unsigned char *metadata; /* [metadata_bytes] for mcap_metadata() */
     size_t metadata_bytes;
     uint32_t sequence;
-    uint64_t log_ns, publish_ns;
+    uint64_t log_ns;
     const unsigned char *data; /* [bytes] */
     size_t bytes;
 };

@@ -160,6 +160,15 @@ static void draw_joints(struct random_source *random, double range, double q[6])
     }
 }
 
+/* The branch of any joint angles. */
+static int find_branch(const struct arm_geometry *arm, const double q[6])
+{
+    const double q23 = q[1] + q[2];
+    const double reach_m =
+        arm->a2_m * cos(q[1]) + arm->a3_m * cos(q23) + arm->d5_m * sin(q23 + q[3]);
+    return 4 * (reach_m > 0.0) + 2 * (sin(q[4]) < 0.0) + (sin(q[2]) < 0.0);
+}
+
 /* Every solution meets the pose, and the angles that made it are among them. */
 static void check_all_solutions(const struct arm_geometry *arm, const double q[6],
                                 double *worst, double *lost, int *counts)
@@ -177,7 +186,7 @@ static void check_all_solutions(const struct arm_geometry *arm, const double q[6
         }
         if (most < nearest) {
             nearest = most;
-            CHECK_INT("its branch", arm_branch(arm, found[i].q), found[i].branch);
+            CHECK_INT("its branch", find_branch(arm, found[i].q), found[i].branch);
         }
     }
     *lost = fmax(*lost, nearest);

@@ -39,7 +39,7 @@ static void test_words(void)
     CHECK("underscore", is_code("give u_mps"));
     CHECK("symbol", is_code("d9 is not excited"));
     CHECK("none", !is_code("drive 3 times, 10 m each"));
-    for (size_t m = 0; m < model_count(); m++) {
+    for (size_t m = 0; model_at(m); m++) {
         const struct model *model = model_at(m);
         for (size_t i = 0; i < model->parameter_count; i++) {
             CU_ASSERT_FATAL(model->parameters[i].words != NULL);
@@ -161,7 +161,7 @@ static size_t write_report(const struct model *model, const struct ill *ill,
 
 static void test_reports(void)
 {
-    for (size_t m = 0; m < model_count(); m++) {
+    for (size_t m = 0; model_at(m); m++) {
         size_t advised = 0;
         for (size_t i = 0; i < COUNT(ills); i++) {
             for (int biases = 0; biases < 2; biases++) {

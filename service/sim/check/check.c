@@ -120,11 +120,9 @@ static void record_sample(struct check_received *h, const struct event *e)
     if (t->boot[0]) {
         memcpy(h->boot, t->boot, sizeof h->boot);
     }
-    if (h->sample_count == CHECK_SAMPLES) {
-        h->samples_lost++;
-        return;
+    if (h->sample_count < CHECK_SAMPLES) {
+        h->samples[h->sample_count++] = (struct check_sample){e->t_us, *t};
     }
-    h->samples[h->sample_count++] = (struct check_sample){e->t_us, *t};
 }
 
 static void record_echo(struct check_received *h, const struct event *e)

@@ -87,7 +87,7 @@ struct check_received {
     char boot[EVENT_BOOT_MAX]; /* boot mark in telemetry */
     size_t malformed[CHECK_WORD_COUNT], retained[CHECK_WORD_COUNT], loud[CHECK_WORD_COUNT];
     char fault[CHECK_WORD_COUNT][CHECK_DETAIL]; /* description of the first fault */
-    size_t sample_count, samples_lost;
+    size_t sample_count;
     struct check_sample samples[CHECK_SAMPLES];
 };
 

@@ -300,7 +300,6 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
                                      .silent = m->silent,
                                      .step = works ? team_step_if_any(&w, robot) : NULL,
                                      .n = m->n,
-                                     .cycles_left = m->cycles,
                                      .since_us = m->since_us,
                                      .last_message_us = m->last_message_us,
                                      .part = m->part,

@@ -169,7 +169,7 @@ struct team_robot_view {
     uint8_t task, activity;       /* states of its other machines (team_machines.h) */
     bool online, silent;          /* silent: one of its leases has expired */
     const struct team_step *step; /* running or waited for; NULL: none */
-    uint32_t n, cycles_left;
+    uint32_t n;
     int64_t since_us, last_message_us;
     uint16_t part, tool;
     uint16_t waits_for; /* first resource that its Lock lacks; TEAM_NONE: none */
