@@ -1,13 +1,8 @@
 """axe.py - the faults that axe-core, which knows the rules of accessibility, finds in a view: none of them may be
 serious.
 """
-import os
-import pathlib
-import shutil
-import subprocess
+from npm import NPM, npm_has
 
-FOLDER = pathlib.Path(os.environ.get("BUILD", "build/asan")) / "npm"
-SCRIPT = FOLDER / "node_modules/axe-core/axe.min.js"
 RUN = """const done = arguments[arguments.length - 1];
 axe.run(document, {resultTypes: ["violations"]}).then(
     r => done(r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(
@@ -17,13 +12,10 @@ axe.run(document, {resultTypes: ["violations"]}).then(
 
 def read_axe():
     """Its source, or None: npm has it, Debian has not."""
-    if not SCRIPT.exists():
-        npm = shutil.which("npm")
-        if not npm or subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", FOLDER, "axe-core@4"],
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode != 0:
-            print("SKIPPED: accessibility by axe-core, which npm has not got for us")
-            return None
-    return SCRIPT.read_text()
+    if not npm_has("axe-core@4"):
+        print("SKIPPED: accessibility by axe-core, which npm has not got for us")
+        return None
+    return (NPM / "node_modules/axe-core/axe.min.js").read_text()
 
 
 AXE = read_axe()

@@ -5,15 +5,12 @@ stores binary payloads byte for byte.
 """
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 import sys
 
+from npm import NPM, npm_has
 from rig import Rig, TANDEM
-from waiting import limit_s
 
-NPM = pathlib.Path(os.environ["BUILD"]) / "npm_sparkplug"
 ROW = 'topic: "spBv1.0/lab/DDATA/cell1/{side}", sides: {arm-real: real, arm-sim: virtual}, format: sparkplug'
 PAIRS = """arm:
     mode: link
@@ -31,18 +28,6 @@ PAIRS = """arm:
         - {event: command, op: go, topic: "spBv1.0/lab/DCMD/cell1/{side}", sides: {arm-real: real, arm-sim: virtual},
            json: {Go/id: "{id}", Go/metres: "{displacement_m}"}}
 """
-
-
-def npm_has(*packages):
-    if all((NPM / "node_modules" / package.rpartition("@")[0]).exists() for package in packages):
-        return True
-    npm = shutil.which("npm")
-    try:
-        return npm is not None and subprocess.run(
-            [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM, *packages],
-            timeout=limit_s(240), check=False).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
 
 
 class Node:

@@ -349,19 +349,23 @@ static void test_stop(void)
     /* Two threads answer; when they come to a third request they have let in all that had come.
      */
     double begin_s = now_s();
-    while (atomic_load(&fixture.given) < given + 3 && now_s() - begin_s < 5.0) {
+    while (atomic_load(&fixture.given) < given + 3 &&
+           now_s() - begin_s < 5.0 * wait_patience()) {
         (void)usleep(1000);
     }
     begin_s = now_s();
     web_stop(web);
-    CHECK("soon", now_s() - begin_s < 1.9 * wait_patience());
+    const double took_s = now_s() - begin_s;
+    CHECK("soon", took_s < 1.9 * wait_patience());
     int good = 0;
     for (size_t i = 0; i < CLIENTS; i++) {
         (void)pthread_join(clients[i].thread, NULL);
         good += clients[i].good;
     }
-    /* On a busy machine the last ones may come too late, and are turned away. */
-    CHECK_INT("all accepted ones are answered", good, atomic_load(&fixture.given) - given);
+    /* On a busy machine the last ones may come too late, and are turned away, or take longer
+     * than the 2 s that the server waits for them. */
+    CHECK("all accepted ones are answered",
+          good == atomic_load(&fixture.given) - given || took_s > 1.9);
     CHECK("those too that waited", good >= 3);
     CHECK_INT("views", atomic_load(&fixture.acquired), 0);
     atomic_store(&fixture.slow_ms, 0);
