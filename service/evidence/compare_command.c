@@ -26,7 +26,8 @@ struct run {
     struct condition conditions[CONDITIONS_MAX];
     size_t condition_count;
     struct json_writer w;
-    bool failed; /* a condition */
+    size_t undivided; /* pairs that --split left whole, and that are left out */
+    bool failed;      /* a condition */
 };
 
 /* ---- one pair -----------------------------------------------------------------------------
@@ -93,6 +94,25 @@ static enum status compare_loaded(struct run *run, const char *id,
     return status;
 }
 
+/* Pairs that have nothing to split at are left out, unless all are. */
+static enum status leave_out(struct run *run, const char *id, struct err *err)
+{
+    run->undivided++;
+    for (size_t i = 0; i < run->condition_count; i++) {
+        if (run->conditions[i].needed) {
+            (void)fprintf(stderr, "%-11s %s  %s\n", condition_result_name(CONDITION_FAILED), id,
+                          run->conditions[i].text);
+            run->failed = true;
+        }
+    }
+    if (run->undivided == run->two.count) {
+        return STATUS_E_EMPTY;
+    }
+    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+    *err = (struct err){0};
+    return STATUS_OK;
+}
+
 static enum status compare_pair(struct run *run, const struct common_pair *pair,
                                 struct err *err)
 {
@@ -104,7 +124,7 @@ static enum status compare_pair(struct run *run, const struct common_pair *pair,
         recorded_pair_free(&a);
         recorded_pair_free(&b);
     }
-    return status;
+    return status == STATUS_E_EMPTY ? leave_out(run, pair->id, err) : status;
 }
 
 /* ---- all pairs ----------------------------------------------------------------------------
@@ -222,7 +242,7 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
          "only this pair; with =: A's pair against another one of B"},
         {"match", 0, ARGUMENT_TEXT, &run->match, 0, 0, "auto|id|sequence|none",
          "how commands of A and B are matched (auto)"},
-        {"split", 0, ARGUMENT_TEXT, &run->split_text, 0, 0, "change:N, entry:N or a time",
+        {"split", 0, ARGUMENT_TEXT, &run->split_text, 0, 0, "change:N, entry:N, version:TEXT or a time",
          "compare one recording before and after this"},
         {"fail-if", 0, ARGUMENT_LIST, &fail_if, 0, 0, "COND",
          "exit with 3 if this is proved, such as 'abs_lag_s>0.01'"},

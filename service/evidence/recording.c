@@ -283,7 +283,22 @@ static bool has_side(const struct report_value *late, enum side side)
     return strcmp(late->text, side_name(side)) == 0 || strcmp(late->text, "both") == 0;
 }
 
-static bool read_command(const char *json, size_t bytes, struct recorded_pair *pair)
+/* Records where the version of a side changes. False: out of memory. */
+static bool read_version(const struct report_value *value, enum side side,
+                         const struct recorded_command *c, struct recorded_pair *pair)
+{
+    char *now = pair->state.version[side];
+    struct recorded_version version = {.t_us = c->t_us, .n = c->n, .side = side};
+    copy_text(version.text, sizeof version.text, value);
+    if (!version.text[0] || strcmp(version.text, now) == 0) {
+        return true;
+    }
+    memcpy(now, version.text, sizeof version.text);
+    return append_item((void **)&pair->versions, &pair->version_count, &pair->version_room,
+                       &version, sizeof version);
+}
+
+static bool read_command(struct json_scan *s, struct recorded_pair *pair)
 {
     enum { T, N, ID, OP, TURN, DRIVE, VERDICT, AGREES, LATE, LAG, LAPS, VERSIONS = LAPS + 2 };
     static const char *const names[] = {"t",
@@ -301,7 +316,7 @@ static bool read_command(const char *json, size_t bytes, struct recorded_pair *p
                                         "real_version",
                                         "virtual_version"};
     struct report_value v[COUNT(names)];
-    if (!report_read(json, bytes, names, COUNT(names), v) || !isfinite(v[T].number)) {
+    if (!report_read_next(s, names, COUNT(names), v) || !isfinite(v[T].number)) {
         return false;
     }
     struct recorded_command c = {
@@ -316,22 +331,22 @@ static bool read_command(const char *json, size_t bytes, struct recorded_pair *p
                                                            : CONSISTENCY_UNKNOWN};
     copy_text(c.id, sizeof c.id, &v[ID]);
     copy_text(c.op, sizeof c.op, &v[OP]);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        c.time_s[TIME_REAL_LAP + s] = v[LAPS + s].number;
-        c.timed_out[s] = has_side(&v[LATE], s);
-        if (v[VERSIONS + s].text[0]) {
-            copy_text(pair->state.version[s], EVENT_VERSION_MAX, &v[VERSIONS + s]);
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        c.time_s[TIME_REAL_LAP + side] = v[LAPS + side].number;
+        c.timed_out[side] = has_side(&v[LATE], side);
+        if (!read_version(&v[VERSIONS + side], side, &c, pair)) {
+            return false;
         }
     }
     return c.verdict < VERDICT_COUNT &&
            append_item((void **)&pair->commands, &pair->count, &pair->room, &c, sizeof c);
 }
 
-static bool read_alarm(const char *json, size_t bytes, struct recorded_pair *pair)
+static bool read_alarm(struct json_scan *s, struct recorded_pair *pair)
 {
     static const char *const names[] = {"t", "type", "id"};
     struct report_value v[COUNT(names)];
-    if (!report_read(json, bytes, names, COUNT(names), v)) {
+    if (!report_read_next(s, names, COUNT(names), v)) {
         return false;
     }
     const size_t type = names_value(&alarm_type_names, v[1].text);
@@ -341,11 +356,11 @@ static bool read_alarm(const char *json, size_t bytes, struct recorded_pair *pai
                                                   &pair->alarm_room, &a, sizeof a);
 }
 
-static bool read_change(const char *json, size_t bytes, struct recorded_pair *pair)
+static bool read_change(struct json_scan *s, struct recorded_pair *pair)
 {
     static const char *const names[] = {"t", "n"};
     struct report_value v[COUNT(names)];
-    if (!report_read(json, bytes, names, COUNT(names), v) || !(v[1].number > 0.0)) {
+    if (!report_read_next(s, names, COUNT(names), v) || !(v[1].number > 0.0)) {
         return false;
     }
     const struct recorded_change c = {time_of(&v[0]), (uint64_t)v[1].number};
@@ -387,15 +402,12 @@ static void read_counts(const json_t *object, struct recorded_state *state)
 /* ---- a pair -------------------------------------------------------------------------------
  */
 
-/* Reads a list, one record in memory at a time. */
 static bool read_list(struct json_scan *s, struct recorded_pair *pair,
-                      bool (*read)(const char *, size_t, struct recorded_pair *))
+                      bool (*read)(struct json_scan *, struct recorded_pair *))
 {
-    const char *text = NULL;
-    size_t bytes = 0;
     bool good = json_scan_enter(s, JSON_KIND_ARRAY);
     while (good && json_scan_next_item(s)) {
-        good = json_scan_skip(s, &text, &bytes) && read(text, bytes, pair);
+        good = read(s, pair);
     }
     return good;
 }
@@ -448,5 +460,6 @@ void recorded_pair_free(struct recorded_pair *pair)
     free(pair->commands);
     free(pair->alarms);
     free(pair->changes);
+    free(pair->versions);
     *pair = (struct recorded_pair){0};
 }

@@ -49,6 +49,14 @@ struct recorded_change {
     uint64_t n;
 };
 
+/* The first command of a side with another version than before. */
+struct recorded_version {
+    int64_t t_us;
+    uint64_t n;
+    enum side side;
+    char text[EVENT_VERSION_MAX];
+};
+
 struct recorded_fit {
     size_t n; /* moves; 0: no fit */
     size_t terms;
@@ -66,8 +74,9 @@ struct recorded_pair {
     struct recorded_command *commands; /* [count] */
     struct recorded_alarm *alarms;     /* [alarm_count] */
     struct recorded_change *changes;   /* [change_count] */
-    size_t count, alarm_count, change_count;
-    size_t room, alarm_room, change_room;
+    struct recorded_version *versions; /* [version_count] */
+    size_t count, alarm_count, change_count, version_count;
+    size_t room, alarm_room, change_room, version_room;
     struct recorded_state state;
 };
 

@@ -203,15 +203,17 @@ static void test_conditions(void)
 static void test_split(void)
 {
     struct recorded_change changes[] = {{31500000, 1}, {41000000, 2}};
-    struct recorded_alarm alarms[] = {{30000000, ALARM_TYPE_LATE, "a40"},
+    struct recorded_alarm alarms[] = {{41500000, ALARM_TYPE_LATE, "a39"},
                                       {30000000, ALARM_TYPE_DRIFT, ""}};
+    struct recorded_version versions[] = {{1000000, 1, SIDE_VIRTUAL, "1.3"},
+                                          {11000000, 11, SIDE_VIRTUAL, "1.4"},
+                                          {21000000, 21, SIDE_VIRTUAL, "1.3"}};
     static const struct {
         const char *text;
         size_t first, late, drift; /* in the first half */
-    } rows[] = {{"entry:41", 40, 0, 1},
-                {"change:2", 40, 1, 1},
-                {"change:1", 31, 1, 1},
-                {"10", 9, 0, 0},
+    } rows[] = {{"entry:41", 40, 1, 1},           {"change:2", 40, 0, 1},
+                {"change:1", 31, 0, 1},           {"version:1.4", 10, 0, 0},
+                {"entry:12", 11, 0, 0},           {"10", 9, 0, 0},
                 {"1970-01-01T00:00:10Z", 9, 0, 0}};
     struct split split;
     struct err err = {0};
@@ -222,6 +224,9 @@ static void test_split(void)
     a.change_count = 2;
     a.alarms = alarms;
     a.alarm_count = 2;
+    a.versions = versions;
+    a.version_count = 3;
+    (void)snprintf(in_a[60].id, sizeof in_a[60].id, "a39"); /* again: another command */
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *row = rows[i].text;
         CHECK(row, split_parse(row, &split));
@@ -231,12 +236,18 @@ static void test_split(void)
         CHECK_INT(row, x.state.alarms[ALARM_TYPE_LATE], rows[i].late);
         CHECK_INT(row, x.state.alarms[ALARM_TYPE_DRIFT], rows[i].drift);
         CHECK_INT(row, y.state.alarms[ALARM_TYPE_LATE], 1 - rows[i].late);
+        CHECK_TEXT(row, x.state.version[SIDE_VIRTUAL], rows[i].first == 11 ? "1.4" : "1.3");
+        CHECK_TEXT(row, y.state.version[SIDE_VIRTUAL], "1.3");
         recorded_pair_free(&x);
         recorded_pair_free(&y);
     }
-    CHECK("change 3", split_parse("change:3", &split));
-    CHECK("change 3", split_pair(&a, "r1", &split, &x, &y, &err) == STATUS_E_EMPTY);
-    CHECK_INT("change 3", err.fault, FAULT_NO_DATA);
+    static const char *const nothing[] = {"change:3",    "entry:1",   "entry:81",  "1",
+                                          "version:1.3", "version:2", "2030-01-01"};
+    for (size_t i = 0; i < COUNT(nothing); i++) {
+        CHECK(nothing[i], split_parse(nothing[i], &split));
+        CHECK(nothing[i], split_pair(&a, "r1", &split, &x, &y, &err) == STATUS_E_EMPTY);
+        CHECK_INT(nothing[i], err.fault, FAULT_NO_DATA);
+    }
     CHECK("no word", !split_parse("entry:0", &split) && !split_parse("entry:", &split) &&
                          !split_parse("yesterda", &split));
 }

@@ -24,30 +24,44 @@ static bool read_value(struct json_scan *s, struct report_value *value)
     return json_scan_skip(s, NULL, NULL);
 }
 
-bool report_read(const char *json, size_t bytes, const char *const *names, size_t count,
-                 struct report_value *values)
+/* Finds the name of this member. Members mostly come in the order of the names. */
+static size_t find_name(const struct json_text *key, const char *const *names, size_t count,
+                        size_t next)
 {
-    struct json_scan s;
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = (next + i) % count;
+        if (json_text_is(key, names[k])) {
+            return k;
+        }
+    }
+    return count;
+}
+
+bool report_read_next(struct json_scan *s, const char *const *names, size_t count,
+                      struct report_value *values)
+{
     struct json_text key;
+    size_t next = 0;
     for (size_t k = 0; k < count; k++) {
         values[k].kind = JSON_KIND_NONE;
         values[k].number = nan("");
         values[k].text[0] = '\0';
     }
+    bool good = json_scan_enter(s, JSON_KIND_OBJECT);
+    while (good && json_scan_next_member(s, &key)) {
+        const size_t k = find_name(&key, names, count, next);
+        good = k < count ? read_value(s, &values[k]) : json_scan_skip(s, NULL, NULL);
+        next = k < count ? k + 1 : next;
+    }
+    return good;
+}
+
+bool report_read(const char *json, size_t bytes, const char *const *names, size_t count,
+                 struct report_value *values)
+{
+    struct json_scan s;
     json_scan_start(&s, json, bytes, JSON_SCAN_DEPTH_MAX);
-    if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
-        return false;
-    }
-    while (json_scan_next_member(&s, &key)) {
-        size_t k = 0;
-        while (k < count && !json_text_is(&key, names[k])) {
-            k++;
-        }
-        if (!(k < count ? read_value(&s, &values[k]) : json_scan_skip(&s, NULL, NULL))) {
-            return false;
-        }
-    }
-    return json_scan_finish(&s);
+    return report_read_next(&s, names, count, values) && json_scan_finish(&s);
 }
 
 /* ---- entries ------------------------------------------------------------------------------

@@ -23,6 +23,9 @@ struct report_value {
 /* Reads members of a record: values[k] is that of names[k]. False: it is no JSON object. */
 bool report_read(const char *json, size_t bytes, const char *const *names, size_t count,
                  struct report_value *values);
+/* The same for the object at which a scan stands. A fault is the scan's. */
+bool report_read_next(struct json_scan *s, const char *const *names, size_t count,
+                      struct report_value *values);
 
 struct report_point {
     struct lag_point at; /* Unix seconds, lag in s */
