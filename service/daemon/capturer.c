@@ -60,9 +60,10 @@ struct capturer {
     size_t mark_count;
     int64_t mark_every_us;
     struct capture_slot *copied; /* being copied; NULL: none */
-    bool missing;                /* the journal lacks its begin */
+    const char *lacks;           /* why it is not complete; NULL: it is */
     struct journal_reader *reader;
     FILE *raw;
+    uint64_t raw_bytes;
     char scratch[MESSAGE_PAYLOAD_MAX + 1];
 };
 
@@ -244,21 +245,24 @@ static void handle_offers(struct capturer *c, bool has_space)
     }
 }
 
-/* Removes the oldest captures beyond the bounds, but none that is open. */
-static void remove_old(struct capturer *c)
+/* Removes the oldest captures beyond the bounds, but none that is open. more: bytes that will
+ * be written. False: they do not fit. */
+static bool remove_old(struct capturer *c, uint64_t more)
 {
     const struct capture_options *o = &c->file->capture;
+    const uint64_t bytes_max = (uint64_t)o->keep_mb * BYTES_PER_MB;
     (void)pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < c->count;) {
-        const bool much =
-            c->count > o->keep || c->counts.bytes > (uint64_t)o->keep_mb * BYTES_PER_MB;
+        const bool much = c->count > o->keep || c->counts.bytes + more > bytes_max;
         if (much && !c->captures[i]->open) {
             drop_slot(c, i);
         } else {
             i++;
         }
     }
+    const bool fits = c->counts.bytes + more <= bytes_max;
     (void)pthread_mutex_unlock(&c->lock);
+    return fits;
 }
 
 /* --- copying
@@ -335,13 +339,13 @@ static void end_copy(struct capturer *c, enum status status, struct err *err)
     c->raw = NULL;
     struct capture_slot written = *slot;
     written.open = false;
-    written.complete = status == STATUS_OK && !c->missing;
+    written.complete = status == STATUS_OK && !c->lacks;
     if (status != STATUS_OK) {
         report_failure(c, &written, err->text);
     } else {
-        log_write(LOG_CAPTURED, written.pair, "%s, %s: %llu bytes%s", written.id,
-                  written.trigger, (unsigned long long)written.bytes,
-                  written.complete ? "" : "; the journal no longer has its begin");
+        log_write(LOG_CAPTURED, written.pair, "%s, %s: %llu bytes%s%s", written.id,
+                  written.trigger, (unsigned long long)written.bytes, c->lacks ? "; " : "",
+                  c->lacks ? c->lacks : "");
     }
     if (!capture_slot_save(&written, c->folder)) {
         report_failure(c, &written, strerrordesc_np(errno));
@@ -353,9 +357,8 @@ static void end_copy(struct capturer *c, enum status status, struct err *err)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-/* The last journal file that begins before a time; file 0: none. Then *missing: files do not
- * reach back so far. */
-static struct journal_position find_file(const char *directory, int64_t t_us, bool *missing)
+/* The last journal file that begins before a time; file 0: none reaches back so far. */
+static struct journal_position find_file(const char *directory, int64_t t_us)
 {
     int64_t *starts_us = NULL;
     size_t n = 0;
@@ -366,7 +369,6 @@ static struct journal_position find_file(const char *directory, int64_t t_us, bo
         }
     }
     free(starts_us);
-    *missing = at.file == 0;
     return at;
 }
 
@@ -377,13 +379,15 @@ static void begin_copy(struct capturer *c, struct capture_slot *slot)
     struct err err = {0};
     enum status status = STATUS_E_STALE;
     c->copied = slot;
-    c->missing = false;
+    c->lacks = NULL;
+    c->raw_bytes = 0;
     if (slot->start.file != 0) {
         status = journal_reader_open_directory(directory, slot->start, &c->reader, NULL);
     }
     if (status != STATUS_OK) { /* after a restart, or the file was removed meanwhile */
-        status = journal_reader_open_directory(
-            directory, find_file(directory, slot->from_us, &c->missing), &c->reader, &err);
+        const struct journal_position at = find_file(directory, slot->from_us);
+        c->lacks = at.file == 0 ? "the journal no longer has its begin" : NULL;
+        status = journal_reader_open_directory(directory, at, &c->reader, &err);
     }
     capture_slot_path(c->folder, slot->id, "raw", raw, sizeof raw);
     c->raw = status == STATUS_OK ? fopen(raw, "w") : NULL;
@@ -452,6 +456,23 @@ static bool is_line_of(struct capturer *c, const struct journal_line *line)
            is_topic_of(c->file, c->copied->pair, message.topic);
 }
 
+/* Writes a line of the capture. While it is copied, it is on the disk twice. */
+static bool write_raw(struct capturer *c, const struct journal_line *line, enum status *status,
+                      struct err *err)
+{
+    c->raw_bytes += line->bytes + 1;
+    if (!remove_old(c, 2 * c->raw_bytes)) {
+        c->lacks = "it would need more than half of capture.keep_mb";
+        return false;
+    }
+    if (fwrite(line->text, 1, line->bytes, c->raw) != line->bytes ||
+        fputc('\n', c->raw) == EOF) {
+        *status = journal_fail(c->copied->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
+        return false;
+    }
+    return true;
+}
+
 /* Copies lines for some milliseconds; false: the end is reached, or reading failed. */
 static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
 {
@@ -469,9 +490,7 @@ static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
             return false;
         }
         if (t_us != LAB_TIME_NONE && is_line_of(c, &line) &&
-            (fwrite(line.text, 1, line.bytes, c->raw) != line.bytes ||
-             fputc('\n', c->raw) == EOF)) {
-            *status = journal_fail(slot->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
+            !write_raw(c, &line, status, err)) {
             return false;
         }
     }
@@ -519,7 +538,7 @@ void capturer_work(struct capturer *c, int64_t now_us, bool has_space)
     if (c) {
         handle_offers(c, has_space);
         copy_due(c, now_us);
-        remove_old(c);
+        (void)remove_old(c, 0);
         add_mark(c, now_us);
     }
 }

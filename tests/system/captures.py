@@ -151,6 +151,26 @@ def check_nothing_after():
         assert "BEHIND" in out, out
 
 
+def check_size():
+    """Captures take no more room than keep_mb, also while one is copied; one that is too large is cut."""
+    with make_rig() as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("keep: 5", "keep_mb: 1").replace("every_s: 30", "every_s: 0"))
+        rig.start_daemon()
+        sizes = []
+
+        def is_written(count):
+            sizes.append(sum(path.stat().st_size for path in (rig.folder / "captures").iterdir() if path.suffix in (".raw", ".jsonl")))
+            return metric(rig, "tandem_captures_written_total") == count
+        for number, (pair, kilobytes) in enumerate((("r1", 300), ("r2", 300), ("r3", 900)), 1):
+            move(rig, pair, "lost", "real")
+            for k in range(kilobytes // 30):
+                rig.publish(f"tandem/v1/{pair}/real/telemetry", {"text": "x" * 30000})
+            rig.wait(lambda: is_written(number), "the capture is written", 20)
+        captures = {c["pair"]: c for c in rig.get("/api/v1/captures")}
+        assert max(sizes) <= 1000000, sizes
+        assert set(captures) == {"r3"} and not captures["r3"]["complete"] and captures["r3"]["bytes"] <= 500000, captures
+
+
 def main():
     with make_rig() as rig:
         rig.start_daemon()
@@ -162,6 +182,7 @@ def main():
         check_unchanged(rig)
     check_full_disk()
     check_nothing_after()
+    check_size()
     print("captures: saved around events, bounded, completed after a crash")
 
 
