@@ -29,10 +29,12 @@ def start_python(rig, *arguments):
 
 def check_pair(rig, pair, missing=()):
     """A real robot of this kind together with a simulated one of ours with the same speeds."""
-    twin = rig.start("robot", "--pair", pair, "--side", "virtual", "--angular-speed", 1.0, "--linear-speed", 0.2, "--t0", 0.0)
+    twin = rig.start("robot", "--pair", pair, "--side", "virtual", "--angular-speed", 1.0, "--linear-speed", 0.2, "--t0", 0.0,
+                     "--program-version", "2.0")
     entries = drive(rig, pair, MOVES)
     print(pair, [e["verdict"] for e in entries])
     assert all(e["real_status"] == "done" for e in entries), entries
+    assert all((e["real_version"], e["virtual_version"]) == ("1.0", "2.0") for e in entries), entries
     # At least half of them: a busy machine delays either robot now and then.
     assert statistics.median(abs(e["real_motion_s"] - e["virtual_motion_s"]) for e in entries) < 0.03, entries
     check_speeds(rig, pair, "real", 0.03, **SPEEDS)

@@ -64,7 +64,8 @@ static const struct tandem_body body = {.send = record_publish,
                                         .begin = begin_move,
                                         .stop = stop_move,
                                         .context = &published,
-                                        .boot = "b1"};
+                                        .boot = "b1",
+                                        .version = "1.4"};
 static struct tandem_robot robot;
 
 static void begin_robot(void)
@@ -199,6 +200,7 @@ static void test_publishing(void)
     CHECK("online, retained", published.event[0].connection.online && published.retained[0] &&
                                   published.qos[0] == 1);
     CHECK_TEXT("boot", published.event[0].connection.boot, "b1");
+    CHECK_TEXT("version", published.event[0].connection.version, "1.4");
     receive_message("probe", "{\"probe\": 8999999999999999, \"sent\":1.5}");
     CHECK_INT("echo", published.event[1].kind, EVENT_ECHO);
     CHECK_INT("its number", published.event[1].echo.probe, 8999999999999999);

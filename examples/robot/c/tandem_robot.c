@@ -281,6 +281,9 @@ static void append_item(struct tandem_robot *r, char item)
     case 'b':
         text = r->has->boot;
         break;
+    case 'v':
+        text = r->has->version ? r->has->version : "";
+        break;
     case 'n':
         now = r->has->now(r->has->context);
         append_time(r, &now);
@@ -429,7 +432,8 @@ void tandem_sample(struct tandem_robot *r, struct tandem_time t, const float *nu
 
 void tandem_online(struct tandem_robot *r)
 {
-    send_form(r, "connection", 1, true, "{\"state\":\"online\",\"boot\":\"%b\",\"t\":%n}");
+    send_form(r, "connection", 1, true,
+              "{\"state\":\"online\",\"boot\":\"%b\",\"version\":\"%v\",\"t\":%n}");
 }
 
 struct tandem_time tandem_ms(uint32_t ms)

@@ -53,7 +53,8 @@ struct tandem_body {
     bool (*begin)(void *context, const struct tandem_command *command);
     void (*stop)(void *context); /* at once, whatever the robot does */
     void *context;
-    const char *boot; /* at most 23 bytes, different after each start; "": not sent */
+    const char *boot;    /* at most 23 bytes, different after each start; "": not sent */
+    const char *version; /* of the robot's program, at most 23 bytes; NULL: not sent */
 };
 
 /* Members used most come first: 8-bit processors reach 63 bytes at once. */

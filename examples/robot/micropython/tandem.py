@@ -24,7 +24,7 @@ class Robot:
         self.client.connect()
         self.client.subscribe(self.base + "/command", 1)
         self.client.subscribe("%s/%s/probe" % (self.base, self.side))
-        self.publish("connection", {"state": "online", "boot": self.boot}, 1, True)
+        self.publish("connection", {"state": "online", "boot": self.boot, "version": "1.0"}, 1, True)
 
     def now(self):
         """Exact time since the start: floats have 24 bits there, and ticks wrap around."""

@@ -183,7 +183,7 @@ function live() {
     will: {topic: topic("connection"), payload: '{"state":"offline"}', qos: 1, retain: true}});
   live.client.on("connect", () => {
     live.client.subscribe([options.mode === "link" ? topic("command") : `${stem}/command`, ...["probe", "control", "parameters", "pose"].map(topic)], {qos: 1});
-    publish("connection", {state: "online", boot, t: clock()}, 1, true);
+    publish("connection", {state: "online", boot, version: "1.0", t: clock()}, 1, true);
   });
   live.client.on("message", (from, bytes) => receive(from.slice(from.lastIndexOf("/") + 1), JSON.parse(bytes)));
   let seq = 0;

@@ -34,7 +34,7 @@ function step(dt) {
 
 client.on('connect', () => {
     client.subscribe({[base + '/command']: {qos: 1}, [topic + 'probe']: {qos: 0}});
-    publish('connection', {state: 'online', boot}, 1, true);
+    publish('connection', {state: 'online', boot, version: '1.0'}, 1, true);
 });
 client.on('message', (name, payload) => {
     const t = now();

@@ -44,7 +44,7 @@ def receive(_, __, message):
         reply(body, "ignored" if op == "go" else "error", t)
 def connected(*_):
     client.subscribe([(f"{base}/command", 1), (f"{base}/{side}/probe", 0), (f"{base}/{side}/parameters", 1)])
-    publish("connection", {"state": "online", "boot": boot}, retain=True)
+    publish("connection", {"state": "online", "boot": boot, "version": "1.0"}, retain=True)
 version = list(getattr(mqtt, "CallbackAPIVersion", []))[:1]  # paho-mqtt 2 needs the version
 client = mqtt.Client(*version, client_id=f"{pair}-{side}", clean_session=False)
 client.on_connect, client.on_message = connected, receive

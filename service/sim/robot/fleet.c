@@ -349,8 +349,8 @@ static int run_fleet(struct fleet *f)
     char presence[MESSAGE_TOPIC_MAX];
     struct fleet_topics topics;
     const struct fleet_robot *first = &f->robots[0];
-    fleet_write_presence(first, true, online);
-    fleet_write_presence(first, false, offline);
+    fleet_write_presence(f, first, true, online);
+    fleet_write_presence(f, first, false, offline);
     fleet_topic(f, first, "connection", presence);
     (void)snprintf(id, sizeof id, f->robot_count == 1 ? "robot-%s-%s" : "robots-%s-%s",
                    f->pairs[0], side_name(first->side));

@@ -29,14 +29,15 @@ struct fleet_options {
     double parameters[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
     /* borrowed, replaces the kind's own machine; NULL: does not */
     const struct machine *machine;
-    struct world *world;           /* borrowed, its time is advanced; NULL: an empty plane */
-    double pose[EVENT_AXES_MAX];   /* start pose of the robots */
-    size_t pose_count;             /* 0: not given */
+    struct world *world;         /* borrowed, its time is advanced; NULL: an empty plane */
+    double pose[EVENT_AXES_MAX]; /* start pose of the robots */
+    size_t pose_count;           /* 0: not given */
 
     double period_s; /* s of a step, in the robots' time */
     double pace;     /* ratio of robots' time to real time */
     double for_s;    /* s of real time; 0: until a signal */
     int seed;
+    const char *version; /* of the robots' program, in their connection; "": not sent */
 
     /* Imperfections, the same for each robot. */
     double delay_s, jitter_s, loss_ratio, duplicate_ratio;

@@ -11,7 +11,7 @@ enum {
     FLEET_OUTGOING_MIN = 1024, /* messages in transport … */
     FLEET_OUTGOING_EACH = 16,  /* … and this many more for each robot */
     FLEET_TOPICS_MAX = 10,
-    FLEET_PRESENCE_MAX = 128
+    FLEET_PRESENCE_MAX = 256
 };
 
 /* A published message during its transport delay. */
@@ -116,7 +116,7 @@ void fleet_publish_echo(struct fleet *f, struct fleet_robot *r, const struct eve
 /* Publish the machines if they changed and enough time has passed. */
 void fleet_publish_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us);
 void fleet_publish_presence(struct fleet *f, const struct fleet_robot *r, bool online);
-void fleet_write_presence(const struct fleet_robot *r, bool online,
+void fleet_write_presence(const struct fleet *f, const struct fleet_robot *r, bool online,
                           char text[FLEET_PRESENCE_MAX]);
 
 /* Format "<prefix>/<pair>/<side>/<word>". */

@@ -222,12 +222,13 @@ void fleet_publish_echo(struct fleet *f, struct fleet_robot *r, const struct eve
 
 /* --- presence ---------------------------------------------------------------------------- */
 
-void fleet_write_presence(const struct fleet_robot *r, bool online,
+void fleet_write_presence(const struct fleet *f, const struct fleet_robot *r, bool online,
                           char text[FLEET_PRESENCE_MAX])
 {
     struct event_connection connection = {.online = online, .source_us = LAB_TIME_NONE};
     struct json_writer w;
     (void)snprintf(connection.boot, sizeof connection.boot, "%s", r->boot);
+    (void)snprintf(connection.version, sizeof connection.version, "%s", f->options.version);
     json_write_start(&w, text, FLEET_PRESENCE_MAX - 1, NULL, NULL);
     native_write(&w, EVENT_CONNECTION, &connection);
     (void)json_write_end(&w);
@@ -237,7 +238,7 @@ void fleet_write_presence(const struct fleet_robot *r, bool online,
 void fleet_publish_presence(struct fleet *f, const struct fleet_robot *r, bool online)
 {
     char text[FLEET_PRESENCE_MAX];
-    fleet_write_presence(r, online, text);
+    fleet_write_presence(f, r, online, text);
     publish_word(f, r, "connection", text, strlen(text), 1, true);
 }
 

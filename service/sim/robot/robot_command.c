@@ -371,6 +371,10 @@ static int run_robot(struct given *g, struct fleet_options *o)
         (g->pose && !read_pose(g->pose, o)) || !set_servers(g, o)) {
         return EXIT_USAGE;
     }
+    if (strlen(o->version) >= EVENT_VERSION_MAX) {
+        (void)fputs("tandem: --program-version: at most 64 bytes were expected\n", stderr);
+        return EXIT_USAGE;
+    }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
         robot_presets(o->kind, o->parameters[s]);
     }
@@ -418,6 +422,7 @@ static struct fleet_options fleet_defaults(void)
                                   .pair = "r1",
                                   .pair_count = 1,
                                   .pace = 1.0,
+                                  .version = "",
                                   .seed = 1,
                                   .machines_hz = 2.0};
 }
@@ -470,6 +475,7 @@ int command_robot(int argc, char **argv)
          "listen beyond loopback, too, without a password"},
         {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
          "beyond loopback: whoever can reach the port may also move the arm"},
+        {"program-version", 0, ARGUMENT_TEXT, &o.version, 0, 0, "TEXT", "in its connection, at most 64 bytes (none)"},
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
         {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "test another robot against the protocol; it moves"},
