@@ -188,6 +188,7 @@ void compare_print_text(const char *id, const struct comparison *c, bool all, FI
     print_versions(c, all, out);
     print_verdicts(c, all, out);
     if (c->commands[IN_A] == 0 || c->commands[IN_B] == 0) {
+        print_alarms(c, all, out);
         return;
     }
     print_share(c, out);

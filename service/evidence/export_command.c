@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,8 @@ static bool parse_around(struct export *x)
 {
     const char *text = x->around;
     struct slice_request *r = &x->request;
-    r->before_us = lab_us(x->before_s);
-    r->after_us = lab_us(x->after_s);
+    r->before_us = lab_us(isnan(x->before_s) ? 10.0 : x->before_s);
+    r->after_us = lab_us(isnan(x->after_s) ? 5.0 : x->after_s);
     if (strncmp(text, "entry:", 6) == 0) {
         r->around = SLICE_AROUND_ENTRY;
         return parse_entry(x, text + 6);
@@ -83,7 +84,7 @@ static bool parse_window(struct export *x)
     struct slice_request *r = &x->request;
     r->since_us = LAB_TIME_NONE;
     r->until_us = LAB_TIME_MAX;
-    if (x->around && (x->since || x->until)) {
+    if (x->around ? x->since || x->until : !isnan(x->before_s) || !isnan(x->after_s)) {
         (void)fputs("tandem: export: --around with --before and --after, or --since and "
                     "--until, not both\n",
                     stderr);
@@ -239,7 +240,7 @@ static int parse_words(struct export *x, int argc, char **argv)
 int command_export(int argc, char **argv)
 {
     struct lab_file lab;
-    struct export x = {.before_s = 10.0, .after_s = 5.0};
+    struct export x = {.before_s = NAN, .after_s = NAN};
     x.pairs = (struct argument_list){.room = PAIRS_MAX, .texts = x.pair_texts};
     int code = parse_words(&x, argc, argv);
     if (code != ARGUMENTS_PARSED) {

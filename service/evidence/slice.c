@@ -154,7 +154,7 @@ static void hand_out(struct pass *p, const struct journal_line *line)
         p->line.line = line;
         p->line.message = parsed ? &message : NULL;
         p->sink->line(p->sink->context, &p->line);
-        p->found->lines++;
+        p->found->lines += parsed;
     }
 }
 
@@ -282,7 +282,8 @@ enum status slice_read(const struct slice_request *request, const struct slice_s
     free(p.scratch);
     if (status == STATUS_OK && found->lines == 0) {
         return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "export",
-                       "no message is in this window");
+                       sink->sample ? "no telemetry is in this window"
+                                    : "no message is in this window");
     }
     return status;
 }

@@ -50,7 +50,7 @@ struct slice_sink {
 
 struct slice_found {
     int64_t from_us, until_us; /* the window; LAB_TIME_NONE, LAB_TIME_MAX: no bound */
-    uint64_t lines;            /* handed out */
+    uint64_t lines;            /* messages handed out */
     uint64_t torn, unread;     /* of the whole recording: cut last lines, no messages */
 };
 

@@ -267,7 +267,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    bool whole = replay_read(run->replay, reader, ahead, run->options.speed);
+    bool whole = replay_read(run->replay, reader, ahead, run->options.speed, NULL);
     replay_ahead_destroy(ahead);
     enum status status = write_report(run);
     if (status == STATUS_OK && whole) {

@@ -26,8 +26,9 @@ static void show_fault(const struct journal_line *line, const struct err *err, u
     if (*shown < SHOWN_FAULTS_MAX) {
         (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
                       (unsigned long long)line->number, err->column, err->text,
-                      err->code == STATUS_E_RANGE ? "; if that time did pass: --pause-max"
-                                                  : "");
+                      err->code == STATUS_E_RANGE
+                          ? "; if that time did pass: tandem replay --pause-max"
+                          : "");
     } else if (*shown == SHOWN_FAULTS_MAX) {
         (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
     }
@@ -45,7 +46,7 @@ static enum status next_line(struct journal_reader *reader, struct replay_ahead 
 }
 
 bool replay_read(struct replay *replay, struct journal_reader *reader,
-                 struct replay_ahead *ahead, double speed)
+                 struct replay_ahead *ahead, double speed, struct err *first)
 {
     struct progress progress;
     struct journal_reader_stats stats;
@@ -64,8 +65,12 @@ bool replay_read(struct replay *replay, struct journal_reader *reader,
             break;
         }
         if (status != STATUS_OK) {
-            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
             whole = false;
+            if (first) {
+                *first = err;
+                break;
+            }
+            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
             continue;
         }
         if ((event ? replay_event(replay, event, &err) : replay_line(replay, &line, &err)) !=
@@ -109,10 +114,9 @@ enum status replay_read_files(struct replay *replay, const struct lab_file *file
     }
     enum status status = journal_reader_open_files(paths, count, &reader, err);
     if (status == STATUS_OK) {
-        const bool whole = replay_read(replay, reader, NULL, 0.0);
-        status = whole ? replay_judge(replay, paths[0], err)
-                       : err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, paths[0],
-                                 "not all of it could be read");
+        status = replay_read(replay, reader, NULL, 0.0, err)
+                     ? replay_judge(replay, paths[0], err)
+                     : err->code;
     }
     journal_reader_close(reader);
     return status;

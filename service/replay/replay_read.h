@@ -5,15 +5,16 @@
 
 #include "service/replay/replay_ahead.h"
 
-/* Read all lines and end the recording; faults go to stderr. ahead: NULL reads without threads;
- * speed 0: without pauses. False: a file could not be read whole. */
+/* Read all lines and end the recording; faults of lines go to stderr. ahead: NULL reads without
+ * threads; speed 0: without pauses. False: a file could not be read whole. The first reason is
+ * in *first; NULL: all go to stderr, and the next files are read. */
 bool replay_read(struct replay *replay, struct journal_reader *reader,
-                 struct replay_ahead *ahead, double speed);
+                 struct replay_ahead *ahead, double speed, struct err *first);
 
 /* Read journals, or one table of moves of a pair ("": the table names them), and end the
  * recording; faults of lines go to stderr.
- * Errors as those of journal_reader_open_files(), replay_moves() and replay_judge();
- * STATUS_E_IO: not all of it could be read. */
+ * Errors as those of journal_reader_open_files(), journal_reader_next(), replay_moves() and
+ * replay_judge(). */
 MUST_USE enum status replay_read_files(struct replay *replay, const struct lab_file *file,
                                        const char *const *paths, size_t count, const char *pair,
                                        struct err *err);

@@ -186,12 +186,9 @@ static enum status read_journal(struct reading *r, const char *path, struct err 
     if (status == STATUS_OK && replay_create(r->lab, &effects, &replay) != STATUS_OK) {
         status = err_no_memory(err, path, "out of memory");
     }
-    if (status == STATUS_OK && !replay_read(replay, reader, NULL, 0.0)) {
-        status =
-            err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "could not be read whole");
-    }
     if (status == STATUS_OK) {
-        status = replay_judge(replay, path, err);
+        status = replay_read(replay, reader, NULL, 0.0, err) ? replay_judge(replay, path, err)
+                                                             : err->code;
     }
     for (size_t i = 0; i < r->lab->pair_count && status == STATUS_OK; i++) {
         if (r->robot_of[i] != TEAM_NONE) {

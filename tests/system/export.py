@@ -174,6 +174,8 @@ def check_errors(folder):
             (["-o", folder / "n.mcap", "--since", "noon"], 2, "ISO 8601"),
             (["-o", folder / "n.mcap", "--until", 1000], 1, "no message"),
             (["-o", folder / "n.mcap", "--around", T0, "--since", T0], 2, "not both"),
+            (["-o", folder / "n.mcap", "--before", 3], 2, "not both"),
+            (["-o", folder / "n.csv", "--until", T0 + 0.1], 1, "no telemetry"),
             (["-o", folder / "n.bag"], 2, ".mcap"),
             (["-o", folder / "all.mcap"], 1, "exists"),
             (["-o", folder / "none/n.mcap"], 1, "none/n.mcap")]:
@@ -181,6 +183,8 @@ def check_errors(folder):
         assert text in run.stderr.lower() or text in run.stderr, (words, run.stderr)
         assert not (folder / "n.mcap").exists(), words
     tandem("export", "-c", lab, "-", "-o", folder / "n.mcap", code=2)
+    (folder / "garbage").write_text("no\nmessage\n")
+    assert "not one line of it is a message" in tandem("export", "-c", lab, folder / "garbage", "-o", folder / "n.mcap", code=1).stderr
 
 
 def main():
