@@ -82,7 +82,7 @@ enum status lab_secrets_check(const struct lab_file *lab, struct err_list *error
     return good ? STATUS_OK : STATUS_E_ARG;
 }
 
-void lab_secrets_print_public(const struct lab_file *lab, FILE *out)
+static void print_public(const struct lab_file *lab, FILE *out)
 {
     struct lab_file shown = *lab;
     char *const secrets[] = {shown.broker.username,
@@ -106,7 +106,7 @@ char *lab_secrets_public_text(const struct lab_file *lab)
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     if (out) {
-        lab_secrets_print_public(lab, out);
+        print_public(lab, out);
         if (fclose(out) != 0) {
             free(text);
             text = NULL;

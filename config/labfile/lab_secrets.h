@@ -14,11 +14,8 @@ enum { LAB_TOKEN_MIN = 16, LAB_TOKEN_MAX = 511 /* characters of the token */ };
  * without faults, else STATUS_E_ARG. */
 MUST_USE enum status lab_secrets_check(const struct lab_file *lab, struct err_list *errors);
 
-/* Print the effective values like lab_file_print(), without the places of secrets and the names
- * of users, for files that go to others. */
-void lab_secrets_print_public(const struct lab_file *lab, FILE *out);
-
-/* The same as a text, to be freed; NULL without memory. */
+/* The effective values as lab_file_print() prints them, without the places of secrets and the
+ * names of users, for files that go to others. To be freed; NULL without memory. */
 char *lab_secrets_public_text(const struct lab_file *lab);
 
 #endif

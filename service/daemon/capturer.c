@@ -15,6 +15,7 @@
 #include "logger/storage/journal_reader.h"
 #include "service/daemon/capture_slot.h"
 #include "service/evidence/slice_file.h"
+#include "service/mqtt/topic_list.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 
@@ -399,24 +400,6 @@ static void begin_copy(struct capturer *c, struct capture_slot *slot)
     }
 }
 
-/* Does an MQTT filter match the topic? */
-static bool filter_matches(const char *filter, const char *topic)
-{
-    while (*filter && *filter != '#') {
-        const size_t n = strcspn(topic, "/");
-        if (*filter == '+') {
-            filter++;
-            topic += n;
-        } else if (*filter != *topic) {
-            return false;
-        } else {
-            filter++;
-            topic++;
-        }
-    }
-    return *filter == '#' || *topic == '\0';
-}
-
 /* Fits and requests of the lab's own lines are left out: no fit is repeated in a capture. */
 static bool is_lab_line(const char *rest)
 {
@@ -443,7 +426,7 @@ static bool is_topic_of(const struct lab_file *file, const char *id, const char 
     bool found = false;
     for (size_t k = 0;
          codec && codec->receive && !found && codec->place(&pair->speaks, k, &place); k++) {
-        found = filter_matches(place.filter, topic);
+        found = topic_filters_meet(place.filter, topic);
     }
     return found;
 }
@@ -454,23 +437,6 @@ static bool is_line_of(struct capturer *c, const struct journal_line *line)
     return (message_parse_plain(line->text, line->bytes, &message) ||
             message_parse(line->text, line->bytes, c->scratch, &message, NULL) == STATUS_OK) &&
            is_topic_of(c->file, c->copied->pair, message.topic);
-}
-
-/* Writes a line of the capture. While it is copied, it is on the disk twice. */
-static bool write_raw(struct capturer *c, const struct journal_line *line, enum status *status,
-                      struct err *err)
-{
-    c->raw_bytes += line->bytes + 1;
-    if (!remove_old(c, 2 * c->raw_bytes)) {
-        c->lacks = "it would need more than half of capture.keep_mb";
-        return false;
-    }
-    if (fwrite(line->text, 1, line->bytes, c->raw) != line->bytes ||
-        fputc('\n', c->raw) == EOF) {
-        *status = journal_fail(c->copied->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
-        return false;
-    }
-    return true;
 }
 
 /* Copies lines for some milliseconds; false: the end is reached, or reading failed. */
@@ -489,8 +455,17 @@ static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
         if (t_us != LAB_TIME_NONE && t_us >= slot->until_us) {
             return false;
         }
-        if (t_us != LAB_TIME_NONE && is_line_of(c, &line) &&
-            !write_raw(c, &line, status, err)) {
+        if (t_us == LAB_TIME_NONE || !is_line_of(c, &line)) {
+            continue;
+        }
+        c->raw_bytes += line.bytes + 1;
+        if (!remove_old(c, 2 * c->raw_bytes)) { /* while it is copied, it is there twice */
+            c->lacks = "it would need more than half of capture.keep_mb";
+            return false;
+        }
+        if (fwrite(line.text, 1, line.bytes, c->raw) != line.bytes ||
+            fputc('\n', c->raw) == EOF) {
+            *status = journal_fail(slot->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
             return false;
         }
     }
@@ -504,9 +479,8 @@ static void copy_due(struct capturer *c, int64_t now_us)
     struct capture_slot *due = NULL;
     (void)pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < c->count && !c->copied && !due; i++) {
-        due = c->captures[i]->open && c->captures[i]->until_us + SETTLE_US <= now_us
-                  ? c->captures[i]
-                  : NULL;
+        struct capture_slot *s = c->captures[i];
+        due = s->open && s->until_us + SETTLE_US <= now_us ? s : NULL;
     }
     (void)pthread_mutex_unlock(&c->lock);
     if (due) {
@@ -583,9 +557,9 @@ static void start_capturer(struct capturer *c, const struct lab_file *file)
         (void)parsed; /* the lab file was checked */
     }
     for (size_t i = 0; i < file->pair_count; i++) {
+        const int64_t timeout_us = file->pairs[i].timeout_us;
         c->begun_us[i] = LAB_TIME_NONE;
-        longest_us =
-            file->pairs[i].timeout_us > longest_us ? file->pairs[i].timeout_us : longest_us;
+        longest_us = timeout_us > longest_us ? timeout_us : longest_us;
     }
     c->mark_every_us = (o->before_us + 2 * longest_us) / (MARKS / 2) + 1;
     if (mkdir(c->folder, 0750) != 0 && errno != EEXIST) {
@@ -683,8 +657,8 @@ static enum status read_lines(const char *path, struct body *out)
     if (!from) {
         return STATUS_E_EMPTY; /* it was removed a moment ago */
     }
-    for (size_t n = fread(piece, 1, sizeof piece, from); n > 0 && !out->failed;
-         n = fread(piece, 1, sizeof piece, from)) {
+    size_t n = 0;
+    while (!out->failed && (n = fread(piece, 1, sizeof piece, from)) > 0) {
         body_append(out, piece, n);
     }
     (void)fclose(from);

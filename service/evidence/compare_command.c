@@ -43,9 +43,6 @@ static enum status load_pair(struct run *run, const struct common_pair *pair,
         recorded_pair_free(&whole);
     } else if (status == STATUS_OK) {
         status = recording_load(run->two.in[1], pair->b, b, err);
-        if (status != STATUS_OK) {
-            recorded_pair_free(a);
-        }
     }
     return status;
 }
@@ -116,14 +113,12 @@ static enum status leave_out(struct run *run, const char *id, struct err *err)
 static enum status compare_pair(struct run *run, const struct common_pair *pair,
                                 struct err *err)
 {
-    struct recorded_pair a;
-    struct recorded_pair b;
+    struct recorded_pair a = {0};
+    struct recorded_pair b = {0};
     enum status status = load_pair(run, pair, &a, &b, err);
-    if (status == STATUS_OK) {
-        status = compare_loaded(run, pair->id, &a, &b, err);
-        recorded_pair_free(&a);
-        recorded_pair_free(&b);
-    }
+    status = status == STATUS_OK ? compare_loaded(run, pair->id, &a, &b, err) : status;
+    recorded_pair_free(&a);
+    recorded_pair_free(&b);
     return status == STATUS_E_EMPTY ? leave_out(run, pair->id, err) : status;
 }
 
@@ -229,6 +224,21 @@ static bool set_paths(struct run *run, char **paths, size_t labs)
     return true;
 }
 
+/* clang-format off */
+static const char description[] =
+    "  A and B are recordings as `tandem replay` reads them, or its JSON documents, which\n"
+    "  need no lab file. Commands are matched by time and id, by id, or by the longest\n"
+    "  common sequence of equal commands. Differences are B less A, with intervals of\n"
+    "  95 % each. Rows without a difference are not printed.\n"
+    "\n"
+    "  COND is NAME<NUMBER or NAME>NUMBER in SI units, unlike the words of `identify\n"
+    "  --fail-if`. Names: lag_s, abs_lag_s, real_lap_s, virtual_lap_s, sync_share,\n"
+    "  verdicts.NAME, alarms.TYPE, real.TERM, virtual.TERM (speeds: ratios). It is\n"
+    "  proved if the whole interval lies beyond NUMBER. With m conditions times pairs\n"
+    "  each interval has the level 1 - 0.05 / m, so that all hold together. The results\n"
+    "  are on standard error: fail, ok or cannot tell.\n";
+/* clang-format on */
+
 static int parse_options(struct run *run, int argc, char **argv, struct argument_list *labs)
 {
     const char *fail_texts[CONDITIONS_MAX / 2];
@@ -255,21 +265,7 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
     const struct arguments arguments = {
         .command = "compare",
         .operands = "A [B]",
-        .description =
-            "  A and B are recordings as `tandem replay` reads them, or its JSON documents, "
-            "which\n"
-            "  need no lab file. Commands are matched by time and id, by id, or by the "
-            "longest\n"
-            "  common sequence of equal commands. Differences are B less A, with intervals of\n"
-            "  95 % each. Rows without a difference are not printed.\n"
-            "\n"
-            "  COND is NAME<NUMBER or NAME>NUMBER in SI units, unlike the words of `identify\n"
-            "  --fail-if`. Names: lag_s, abs_lag_s, real_lap_s, virtual_lap_s, sync_share,\n"
-            "  verdicts.NAME, alarms.TYPE, real.TERM, virtual.TERM (speeds: ratios). It is\n"
-            "  proved if the whole interval lies beyond NUMBER. With m conditions times pairs\n"
-            "  each interval has the level 1 - 0.05 / m, so that all hold together. The "
-            "results\n"
-            "  are on standard error: fail, ok or cannot tell.\n",
+        .description = description,
         .examples = "  tandem compare -c lab.yaml yesterday.jsonl today.jsonl\n"
                     "  tandem compare -c old.yaml -c new.yaml lab.jsonl\n"
                     "  tandem compare -c lab.yaml --split change:3 lab.jsonl\n"

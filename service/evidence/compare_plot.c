@@ -32,21 +32,20 @@ static size_t fill_distribution(const struct recorded_pair *pair, struct lag_poi
     return n;
 }
 
-static struct lag_picture name_picture(const char *id, char title[128])
+static enum status write_picture(const char *path, const char *id,
+                                 const struct lag_panel *panels, size_t count, struct err *err)
 {
-    (void)snprintf(title, 128, "Lags of %s in two recordings", id);
-    return (struct lag_picture){
+    char title[128];
+    const struct lag_picture picture = {
         .title = title,
         .description = "Lag is the real lap less the virtual one. The table of tandem compare "
-                       "has the numbers."};
-}
-
-static enum status write_picture(const char *path, const struct lag_picture *picture,
-                                 struct err *err)
-{
+                       "has the numbers.",
+        .panels = panels,
+        .panel_count = count};
+    (void)snprintf(title, sizeof title, "Lags of %s in two recordings", id);
     FILE *out = fopen(path, "w");
     if (out) {
-        lag_picture_write(picture, json_file_flush, out);
+        lag_picture_write(&picture, json_file_flush, out);
     }
     const bool failed = !out || ferror(out);
     if ((out && fclose(out) != 0) || failed) {
@@ -60,7 +59,6 @@ static enum status draw_matched(const char *path, const char *id, const struct r
                                 const struct recorded_pair *b, const struct comparison *c,
                                 struct lag_point *points, struct err *err)
 {
-    char title[128];
     const struct rank_shift *s = &c->shift[TIME_LAG].shift;
     const size_t n = c->alignment.count;
     struct lag_point *in_a = points;
@@ -80,17 +78,13 @@ static enum status draw_matched(const char *path, const char *id, const struct r
         {"matched command", "lag_s", lags, 2, false, 0.0, 0.0, (double)NAN},
         {"matched command", "difference of the lags, s, with the 95 % interval of its middle",
          &difference, 1, false, s->lo, s->hi, s->value}};
-    struct lag_picture picture = name_picture(id, title);
-    picture.panels = panels;
-    picture.panel_count = COUNT(panels);
-    return write_picture(path, &picture, err);
+    return write_picture(path, id, panels, COUNT(panels), err);
 }
 
 static enum status draw_unmatched(const char *path, const char *id,
                                   const struct recorded_pair *a, const struct recorded_pair *b,
                                   struct lag_point *points, struct err *err)
 {
-    char title[128];
     const size_t n_a = fill_distribution(a, points);
     struct lag_point *rest = points + n_a;
     const struct lag_series shares[] = {
@@ -98,10 +92,7 @@ static enum status draw_unmatched(const char *path, const char *id,
         {"B", rest, fill_distribution(b, rest), LAG_MARK_DASHES}};
     const struct lag_panel panel = {
         "lag_s", "share of commands up to this lag", shares, 2, false, 0.0, 0.0, (double)NAN};
-    struct lag_picture picture = name_picture(id, title);
-    picture.panels = &panel;
-    picture.panel_count = 1;
-    return write_picture(path, &picture, err);
+    return write_picture(path, id, &panel, 1, err);
 }
 
 enum status compare_plot(const char *path, const char *id, const struct recorded_pair *a,

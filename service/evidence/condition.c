@@ -54,14 +54,13 @@ static bool find_name(const char *name, struct condition *out)
 
 static void complain_name(const struct condition *c, const char *name)
 {
-    char all[FAMILY_NAMES_MAX][NAME_MAX_BYTES];
+    static char all[FAMILY_NAMES_MAX][NAME_MAX_BYTES];
     struct edit_guess guess = {0};
     char meant[EDIT_GUESS_MAX];
     size_t count = 0;
-    for (size_t f = 0; f < COUNT(families); f++) {
-        for (size_t i = 0; i < families[f].names->count && count < FAMILY_NAMES_MAX; i++) {
-            (void)snprintf(all[count], sizeof all[count], "%s%s", families[f].prefix,
-                           names_text(families[f].names, i));
+    for (const struct family *f = families; f < families + COUNT(families); f++) {
+        for (size_t i = 0; i < f->names->count && count < FAMILY_NAMES_MAX; i++) {
+            (void)snprintf(all[count], sizeof all[count], "%s%s", f->prefix, f->names->text[i]);
             edit_guess_try(&guess, name, all[count++]);
         }
     }

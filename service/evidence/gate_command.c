@@ -114,6 +114,15 @@ static bool parse_block(struct gate_options *o)
     return true;
 }
 
+/* clang-format off */
+static const char description[] =
+    "  Both are recordings of the same commands (tandem drive with the same --seed), or\n"
+    "  JSON documents of `tandem replay`. The candidate passes if it is proved not worse\n"
+    "  by more than the margin, and fails if it is proved worse by more. The result is\n"
+    "  valid after every command: record more and call again while it is undecided.\n"
+    "  Choose margin, clip, block and alpha before the first look, and keep them.\n";
+/* clang-format on */
+
 static int parse_options(struct run *run, int argc, char **argv, struct argument_list *labs)
 {
     struct gate_options *o = &run->options;
@@ -143,15 +152,7 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
     const struct arguments arguments = {
         .command = "gate",
         .operands = "REFERENCE CANDIDATE",
-        .description =
-            "  Both are recordings of the same commands (tandem drive with the same --seed), "
-            "or\n"
-            "  JSON documents of `tandem replay`. The candidate passes if it is proved not "
-            "worse\n"
-            "  by more than the margin, and fails if it is proved worse by more. The result "
-            "is\n"
-            "  valid after every command: record more and call again while it is undecided.\n"
-            "  Choose margin, clip, block and alpha before the first look, and keep them.\n",
+        .description = description,
         .examples =
             "  tandem gate -c lab.yaml reference.jsonl candidate.jsonl --junit gate.xml\n"
             "  tandem gate A.json B.json --margin abs_lag_s=0.02 --block 10\n",
@@ -182,18 +183,14 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
 static enum status test_pair(struct run *run, size_t i, struct err *err)
 {
     const struct common_pair *pair = &run->two.pairs[i];
-    struct recorded_pair a;
-    struct recorded_pair b;
+    struct recorded_pair a = {0};
+    struct recorded_pair b = {0};
     enum status status = recording_load(run->two.in[0], pair->a, &a, err);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = recording_load(run->two.in[1], pair->b, &b, err);
-    if (status == STATUS_OK) {
-        status = gate_pair_test(&a, &b, &run->options, &run->pairs[i]);
-        recorded_pair_free(&b);
-    }
+    status = status == STATUS_OK ? recording_load(run->two.in[1], pair->b, &b, err) : status;
+    status =
+        status == STATUS_OK ? gate_pair_test(&a, &b, &run->options, &run->pairs[i]) : status;
     recorded_pair_free(&a);
+    recorded_pair_free(&b);
     return status == STATUS_E_NOMEM ? err_no_memory(err, pair->id, "out of memory") : status;
 }
 

@@ -22,11 +22,15 @@ enum gate_reason { BECAUSE_REAL_CHANGED, BECAUSE_TOO_FEW, BECAUSE_NOT_COMPARED, 
 static const char *const reason_texts[] = {
     "the real robot changed itself: ", "too few commands: ", "not compared: "};
 
-typedef void visit_name(void *context, const char *name);
+struct text_list {
+    char text[512];
+};
 
-static void name_test(const char *id, enum gate_metric metric, char name[128])
+static void append_test(struct text_list *list, const char *id, enum gate_metric metric)
 {
-    (void)snprintf(name, 128, "%s %s", id, gate_metric_name(metric));
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s %s", id, gate_metric_name(metric));
+    names_append(list->text, sizeof list->text, name);
 }
 
 static bool is_about(const struct gate_report *r, size_t i, enum gate_metric m,
@@ -38,51 +42,28 @@ static bool is_about(const struct gate_report *r, size_t i, enum gate_metric m,
                                           : outcome == GATE_UNDECIDED && r->options->needed[m];
 }
 
-/* Visits what a reason is about: pairs, or metrics of pairs. */
-static void visit_reason(const struct gate_report *r, enum gate_reason reason,
-                         visit_name *visit, void *context)
+/* Lists what a reason is about: pairs, or metrics of pairs. If the candidate is worse, it does
+ * not matter what else is open. */
+static struct text_list list_reason(const struct gate_report *r, enum gate_reason reason)
 {
-    char name[128];
-    if (r->result.outcome == GATE_FAIL && reason != BECAUSE_NOT_COMPARED) {
-        return; /* the candidate is worse, whatever else is open */
-    }
-    for (size_t i = 0; i < r->count; i++) {
-        bool named = reason == BECAUSE_NOT_COMPARED && !r->pairs[i].compared;
-        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && r->pairs[i].compared; m++) {
-            const bool about = reason != BECAUSE_NOT_COMPARED && is_about(r, i, m, reason);
-            if (about && reason == BECAUSE_TOO_FEW) {
-                name_test(r->ids[i], m, name);
-                visit(context, name);
-            }
+    struct text_list list = {""};
+    const bool silent = r->result.outcome == GATE_FAIL && reason != BECAUSE_NOT_COMPARED;
+    for (size_t i = 0; i < r->count && !silent; i++) {
+        const bool compared = r->pairs[i].compared;
+        bool named = reason == BECAUSE_NOT_COMPARED && !compared;
+        for (enum gate_metric m = 0;
+             m < GATE_METRIC_COUNT && compared && reason != BECAUSE_NOT_COMPARED; m++) {
+            const bool about = is_about(r, i, m, reason);
             named = named || (about && reason == BECAUSE_REAL_CHANGED);
+            if (about && reason == BECAUSE_TOO_FEW) {
+                append_test(&list, r->ids[i], m);
+            }
         }
         if (named) {
-            visit(context, r->ids[i]);
+            names_append(list.text, sizeof list.text, r->ids[i]);
         }
     }
-}
-
-static void visit_failed(const struct gate_report *r, visit_name *visit, void *context)
-{
-    char name[128];
-    for (size_t i = 0; i < r->count; i++) {
-        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT; m++) {
-            if (gate_is_blamed(&r->pairs[i], m)) {
-                name_test(r->ids[i], m, name);
-                visit(context, name);
-            }
-        }
-    }
-}
-
-struct text_list {
-    char text[512];
-};
-
-static void append_text(void *context, const char *name)
-{
-    struct text_list *list = context;
-    names_append(list->text, sizeof list->text, name);
+    return list;
 }
 
 /* ---- text ---------------------------------------------------------------------------------
@@ -150,8 +131,7 @@ void gate_print_text(const struct gate_report *report, FILE *out)
                 out);
     for (enum gate_reason reason = 0; reason < BECAUSE_COUNT && r->result.usable > 0;
          reason++) {
-        struct text_list list = {""};
-        visit_reason(r, reason, append_text, &list);
+        const struct text_list list = list_reason(r, reason);
         if (list.text[0]) {
             (void)fprintf(out, "%s%s%s", gap, reason_texts[reason], list.text);
             gap = "; ";
@@ -198,9 +178,29 @@ static void write_pair(struct json_writer *w, const struct gate_report *r, size_
     json_write_close(w);
 }
 
-static void write_name(void *context, const char *name)
+static void write_reasons(struct json_writer *w, const struct gate_report *r)
 {
-    json_write_text(context, NULL, name);
+    json_write_array(w, "reasons");
+    for (enum gate_reason reason = 0; reason < BECAUSE_COUNT; reason++) {
+        const struct text_list list = list_reason(r, reason);
+        char text[640];
+        (void)snprintf(text, sizeof text, "%s%s", reason_texts[reason], list.text);
+        if (list.text[0]) {
+            json_write_text(w, NULL, text);
+        }
+    }
+    json_write_close(w);
+    json_write_array(w, "failed");
+    for (size_t i = 0; i < r->count; i++) {
+        for (enum gate_metric m = 0; m < GATE_METRIC_COUNT; m++) {
+            if (gate_is_blamed(&r->pairs[i], m)) {
+                struct text_list name = {""};
+                append_test(&name, r->ids[i], m);
+                json_write_text(w, NULL, name.text);
+            }
+        }
+    }
+    json_write_close(w);
 }
 
 void gate_print_json(const struct gate_report *report, FILE *out)
@@ -220,20 +220,7 @@ void gate_print_json(const struct gate_report *report, FILE *out)
         JSON_WRITE(&w, JSON_NULL("outcome"), JSON("why", "no pair can be compared"));
     } else {
         json_write_text(&w, "outcome", gate_outcome_name(report->result.outcome));
-        json_write_array(&w, "reasons");
-        for (enum gate_reason reason = 0; reason < BECAUSE_COUNT; reason++) {
-            struct text_list list = {""};
-            char text[640];
-            visit_reason(report, reason, append_text, &list);
-            (void)snprintf(text, sizeof text, "%s%s", reason_texts[reason], list.text);
-            if (list.text[0]) {
-                json_write_text(&w, NULL, text);
-            }
-        }
-        json_write_close(&w);
-        json_write_array(&w, "failed");
-        visit_failed(report, write_name, &w);
-        json_write_close(&w);
+        write_reasons(&w, report);
     }
     json_write_close(&w);
     (void)json_write_end(&w);

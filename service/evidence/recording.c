@@ -38,29 +38,26 @@ struct recording {
  */
 
 /* Maps a regular file, which may then be closed. */
-static bool map_file(int fd, const char **text, size_t *bytes)
+static bool map_file(int fd, struct recording *d)
 {
     struct stat st;
-    void *mapped = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    if (mapped == MAP_FAILED) {
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
         return false;
     }
-    *text = mapped;
-    *bytes = (size_t)st.st_size;
-    return true;
+    void *mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapped != MAP_FAILED) {
+        d->text = mapped;
+        d->bytes = (size_t)st.st_size;
+    }
+    return mapped != MAP_FAILED;
 }
 
-static bool map_path(const char *path, const char **text, size_t *bytes)
+static void unmap_file(struct recording *d)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const bool mapped = map_file(fd, text, bytes);
-    if (fd >= 0) {
-        (void)close(fd);
+    if (d->text) {
+        (void)munmap((void *)(uintptr_t)d->text, d->bytes);
     }
-    return mapped;
+    d->text = NULL;
 }
 
 /* Goes to the member in the open object. */
@@ -85,16 +82,18 @@ static bool begin_pairs(struct json_scan *s, const char *text, size_t bytes)
            find_member(s, "pairs") && json_scan_peek(s) == JSON_KIND_OBJECT;
 }
 
-bool recording_is_document(const char *path)
+/* Maps a file that is a document. */
+static bool map_document(struct recording *d, const char *path)
 {
     struct json_scan s;
-    const char *text = NULL;
-    size_t bytes = 0;
-    if (!map_path(path, &text, &bytes)) {
-        return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_one = map_file(fd, d) && begin_pairs(&s, d->text, d->bytes);
+    if (fd >= 0) {
+        (void)close(fd);
     }
-    const bool is_one = begin_pairs(&s, text, bytes);
-    (void)munmap((void *)(uintptr_t)text, bytes);
+    if (!is_one) {
+        unmap_file(d);
+    }
     return is_one;
 }
 
@@ -152,26 +151,54 @@ static enum status map_run(struct recording *d, struct replay_run *run, struct e
         return STATUS_E_IO;
     }
     replay_document(run, NULL, out);
-    const bool mapped = fflush(out) == 0 && map_file(fileno(out), &d->text, &d->bytes);
+    const bool mapped = fflush(out) == 0 && map_file(fileno(out), d);
     const enum status status = mapped ? STATUS_OK : temporary_file_fail("written", err);
     (void)fclose(out);
     return status;
 }
 
-/* run: NULL for a document. */
-static enum status open_document(const char *path, struct replay_run *run,
-                                 struct recording **out, struct err *err)
+/* Replays a journal. */
+static enum status map_journal(struct recording *d, const char *path,
+                               const struct lab_file *file, struct err *err)
+{
+    struct replay_run run = {.file = file};
+    if (!file && strcmp(path, "-") != 0 && access(path, R_OK) != 0) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "cannot be read: %s",
+                       strerrordesc_np(errno));
+    }
+    if (!file) {
+        return err_set(err, STATUS_E_ARG, FAULT_MISSING_VALUE, "-c LAB.yaml is needed",
+                       "%s is a journal", path);
+    }
+    enum status status = replay_run_files(&run, &path, 1);
+    if (status == STATUS_OK && run.replay->counts.torn > 0) {
+        (void)fprintf(stderr, "tandem: %s: torn: the part before the cut is used\n", path);
+    }
+    if (status == STATUS_OK && !replay_report_left_out(run.replay, false)) {
+        status = err_set(&run.err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
+                         "not all of it could be read");
+    }
+    status = status == STATUS_OK ? map_run(d, &run, &run.err) : status;
+    if (status != STATUS_OK) {
+        *err = run.err;
+    }
+    replay_run_free(&run);
+    return status;
+}
+
+/* run: NULL for a file. */
+static enum status open_recording(const char *path, const struct lab_file *file,
+                                  struct replay_run *run, struct recording **out,
+                                  struct err *err)
 {
     struct recording *d = calloc(1, sizeof *d);
     if (!d) {
         return err_no_memory(err, path, "out of memory");
     }
     (void)snprintf(d->path, sizeof d->path, "%s", path);
-    enum status status = run ? map_run(d, run, err)
-                         : map_path(path, &d->text, &d->bytes)
-                             ? STATUS_OK
-                             : err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
-                                       "cannot be read: %s", strerrordesc_np(errno));
+    enum status status = run                     ? map_run(d, run, err)
+                         : map_document(d, path) ? STATUS_OK
+                                                 : map_journal(d, path, file, err);
     status = status == STATUS_OK ? index_pairs(d, err) : status;
     if (status != STATUS_OK) {
         recording_close(d);
@@ -183,38 +210,19 @@ static enum status open_document(const char *path, struct replay_run *run,
 
 enum status recording_open_run(struct replay_run *run, struct recording **out, struct err *err)
 {
-    return open_document("the replay", run, out, err);
+    return open_recording("the replay", NULL, run, out, err);
 }
 
 enum status recording_open(const char *path, const struct lab_file *file,
                            struct recording **out, struct err *err)
 {
-    struct replay_run run = {.file = file};
-    if (!file) {
-        return open_document(path, NULL, out, err);
-    }
-    enum status status = replay_run_files(&run, &path, 1);
-    if (status == STATUS_OK && run.replay->counts.torn > 0) {
-        (void)fprintf(stderr, "tandem: %s: torn: the part before the cut is used\n", path);
-    }
-    if (status == STATUS_OK && !replay_report_left_out(run.replay, false)) {
-        status = err_set(&run.err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
-                         "not all of it could be read");
-    }
-    status = status == STATUS_OK ? open_document(path, &run, out, &run.err) : status;
-    if (status != STATUS_OK) {
-        *err = run.err;
-    }
-    replay_run_free(&run);
-    return status;
+    return open_recording(path, file, NULL, out, err);
 }
 
 void recording_close(struct recording *recording)
 {
     if (recording) {
-        if (recording->text) {
-            (void)munmap((void *)(uintptr_t)recording->text, recording->bytes);
-        }
+        unmap_file(recording);
         free(recording->pairs);
         free(recording);
     }
@@ -301,20 +309,11 @@ static bool read_version(const struct report_value *value, enum side side,
 static bool read_command(struct json_scan *s, struct recorded_pair *pair)
 {
     enum { T, N, ID, OP, TURN, DRIVE, VERDICT, AGREES, LATE, LAG, LAPS, VERSIONS = LAPS + 2 };
-    static const char *const names[] = {"t",
-                                        "n",
-                                        "id",
-                                        "op",
-                                        "rotation_rad",
-                                        "displacement_m",
-                                        "verdict",
-                                        "consistent",
-                                        "timeout_side",
-                                        "lag_s",
-                                        "real_lap_s",
-                                        "virtual_lap_s",
-                                        "real_version",
-                                        "virtual_version"};
+    /* clang-format off */
+    static const char *const names[] = {
+        "t", "n", "id", "op", "rotation_rad", "displacement_m", "verdict", "consistent", "timeout_side",
+        "lag_s", "real_lap_s", "virtual_lap_s", "real_version", "virtual_version"};
+    /* clang-format on */
     struct report_value v[COUNT(names)];
     if (!report_read_next(s, names, COUNT(names), v) || !isfinite(v[T].number)) {
         return false;

@@ -84,11 +84,9 @@ void recorded_pair_free(struct recorded_pair *pair);
 
 struct recording;
 
-/* Is this file a document of `tandem replay --json`? */
-bool recording_is_document(const char *path);
-
-/* Read a file, or "-", or a directory. file: of the lab; NULL for a document. Lines that are no
- * message are reported on stderr. Errors as those of replay. *out is written on STATUS_OK. */
+/* Read a document, or replay a journal: a file, "-", or a directory. file: of the lab; a
+ * document needs none, else STATUS_E_ARG. Lines that are no message are reported on stderr.
+ * Errors as those of replay. *out is written on STATUS_OK. */
 MUST_USE enum status recording_open(const char *path, const struct lab_file *file,
                                     struct recording **out, struct err *err);
 /* The same for a replay that has ended, with a spool. */

@@ -37,6 +37,15 @@ struct run {
 /* ---- options ------------------------------------------------------------------------------
  */
 
+/* clang-format off */
+static const char description[] =
+    "  JOURNAL is a recording as `tandem replay` reads it. The report is one file without\n"
+    "  scripts, to attach to a thesis, a bug or an acceptance: what ran, verdicts, lags over\n"
+    "  time, the largest lags, fits with plots, clocks, alarms, changes of parameters, what\n"
+    "  was rejected, and how to make it again. Equal inputs give equal bytes. Passwords and\n"
+    "  tokens are not in it.\n";
+/* clang-format on */
+
 static int parse_options(struct run *run, int argc, char **argv)
 {
     /* clang-format off */
@@ -53,18 +62,7 @@ static int parse_options(struct run *run, int argc, char **argv)
     const struct arguments arguments = {
         .command = "report",
         .operands = "JOURNAL...",
-        .description =
-            "  JOURNAL is a recording as `tandem replay` reads it. The report is one file "
-            "without\n"
-            "  scripts, to attach to a thesis, a bug or an acceptance: what ran, verdicts, "
-            "lags "
-            "over\n"
-            "  time, the largest lags, fits with plots, clocks, alarms, changes of parameters, "
-            "what\n"
-            "  was rejected, and how to make it again. Equal inputs give equal bytes. "
-            "Passwords "
-            "and\n"
-            "  tokens are not in it.\n",
+        .description = description,
         .examples = "  tandem report -c lab.yaml lab.jsonl -o report.html\n"
                     "  tandem report -c lab.yaml --compare yesterday.jsonl today.jsonl -o "
                     "report.html\n",
@@ -155,9 +153,7 @@ static enum status read_inputs(struct run *run)
 static enum status read_compared(struct run *run)
 {
     struct err *err = &run->replay.err;
-    enum status status =
-        recording_open(run->other, recording_is_document(run->other) ? NULL : &run->file,
-                       &run->compared[0], err);
+    enum status status = recording_open(run->other, &run->file, &run->compared[0], err);
     if (status == STATUS_OK) {
         status = recording_open_run(&run->replay, &run->compared[1], err);
     }
@@ -336,58 +332,32 @@ static enum status write_page(struct run *run, FILE *out)
     return status;
 }
 
-static enum status refuse_unwritable(struct err *err, const char *path, int error)
-{
-    return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written: %s",
-                   strerrordesc_np(error));
-}
-
-/* Devices and pipes are written to. They must never be replaced. */
-static enum status write_through(struct run *run, FILE *out)
-{
-    const enum status status = out ? write_page(run, out) : STATUS_OK;
-    const bool written = out && fflush(out) == 0 && ferror(out) == 0;
-    const int error = errno;
-    if (out && out != stdout) {
-        (void)fclose(out);
-    }
-    return status != STATUS_OK || written
-               ? status
-               : refuse_unwritable(&run->replay.err, run->out_path, error);
-}
-
-/* Writes next to the file and renames, so that there is always a whole report. */
-static enum status write_renamed(struct run *run, const char *path)
-{
-    char part[PATH_MAX + 8];
-    (void)snprintf(part, sizeof part, "%s.part", path);
-    FILE *out = fopen(part, "wbe");
-    enum status status = out ? write_page(run, out) : STATUS_OK;
-    const bool written = out && ferror(out) == 0;
-    const bool closed = out && fclose(out) == 0;
-    if (status == STATUS_OK && written && closed && rename(part, path) == 0) {
-        return STATUS_OK;
-    }
-    const int error = errno;
-    if (out) {
-        (void)unlink(part);
-    }
-    return status == STATUS_OK ? refuse_unwritable(&run->replay.err, path, error) : status;
-}
-
+/* Writes next to the file and renames, so that there is always a whole report. Devices and
+ * pipes are written to: they must never be replaced. */
 static enum status write_file(struct run *run)
 {
     struct stat about;
     char path[PATH_MAX]; /* behind links */
-    if (strcmp(run->out_path, "-") == 0) {
-        return write_through(run, stdout);
-    }
+    char part[PATH_MAX + 8];
+    const bool printed = strcmp(run->out_path, "-") == 0;
     if (!realpath(run->out_path, path)) {
         (void)snprintf(path, sizeof path, "%s", run->out_path);
     }
-    return stat(path, &about) == 0 && !S_ISREG(about.st_mode)
-               ? write_through(run, fopen(path, "wbe"))
-               : write_renamed(run, path);
+    const bool through = printed || (stat(path, &about) == 0 && !S_ISREG(about.st_mode));
+    (void)snprintf(part, sizeof part, "%s%s", path, through ? "" : ".part");
+    FILE *out = printed ? stdout : fopen(part, "wbe");
+    const enum status status = out ? write_page(run, out) : STATUS_OK;
+    bool written = out && fflush(out) == 0 && ferror(out) == 0;
+    written = (!out || printed || fclose(out) == 0) && written;
+    written = written && status == STATUS_OK && (through || rename(part, path) == 0);
+    const int error = errno;
+    if (!written && out && !through) {
+        (void)unlink(part);
+    }
+    return written || status != STATUS_OK
+               ? status
+               : err_set(&run->replay.err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, run->out_path,
+                         "cannot be written: %s", strerrordesc_np(error));
 }
 
 /* ---- the command --------------------------------------------------------------------------

@@ -44,10 +44,11 @@ static enum status add_file(struct report_inputs *inputs, const char *path, stru
     }
     inputs->list = list;
     struct report_input *input = &list[inputs->count];
-    *input = (struct report_input){.name = strdup(slash ? slash + 1 : path)};
+    *input = (struct report_input){.bytes = 0};
+    (void)snprintf(input->name, sizeof input->name, "%s", slash ? slash + 1 : path);
     inputs->count++;
     FILE *file = fopen(path, "rbe");
-    const bool good = input->name && file && hash_file(file, input);
+    const bool good = file && hash_file(file, input);
     const int error = errno;
     if (file) {
         (void)fclose(file);
@@ -85,8 +86,5 @@ enum status report_inputs_add(struct report_inputs *inputs, const char *path, st
 
 void report_inputs_free(struct report_inputs *inputs)
 {
-    for (size_t k = 0; k < inputs->count; k++) {
-        free((void *)(uintptr_t)inputs->list[k].name);
-    }
     free(inputs->list);
 }

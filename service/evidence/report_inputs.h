@@ -6,7 +6,7 @@
 #include "twin/page/report_page.h"
 
 struct report_inputs {
-    struct report_input *list; /* [count], with names from malloc() */
+    struct report_input *list; /* [count] */
     size_t count;
 };
 

@@ -89,24 +89,18 @@ struct properties {
 static uint16_t add_channel(struct slice_mcap *m, const struct properties *p)
 {
     static const char *const digits[] = {"0", "1", "2"};
-    struct mcap_pair pairs[8];
+    const struct {
+        bool has;
+        struct mcap_pair pair;
+    } rows[] = {{p->pair[0], {"pair", p->pair}},      {p->side, {"side", p->side}},
+                {p->made, {"made_by", "replay"}},     {!p->made, {"qos", digits[p->qos]}},
+                {p->retained, {"retain", "1"}},       {p->dup, {"dup", "1"}},
+                {p->form == FORM_LIST, {"list", "1"}}};
+    struct mcap_pair pairs[COUNT(rows) + 1];
     size_t n = 0;
-    if (p->pair[0]) {
-        pairs[n++] = (struct mcap_pair){"pair", p->pair};
-    }
-    if (p->side) {
-        pairs[n++] = (struct mcap_pair){"side", p->side};
-    }
-    pairs[n++] = p->made ? (struct mcap_pair){"made_by", "replay"}
-                         : (struct mcap_pair){"qos", digits[p->qos]};
-    if (p->retained) {
-        pairs[n++] = (struct mcap_pair){"retain", "1"};
-    }
-    if (p->dup) {
-        pairs[n++] = (struct mcap_pair){"dup", "1"};
-    }
-    if (p->form == FORM_LIST) {
-        pairs[n++] = (struct mcap_pair){"list", "1"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        pairs[n] = rows[i].pair;
+        n += rows[i].has;
     }
     pairs[n] = (struct mcap_pair){NULL, NULL};
     const struct mcap_channel channel = {
@@ -296,13 +290,10 @@ enum status slice_mcap_end(struct slice_mcap *m, const char *trigger,
     char from[40];
     char until[40];
     char pairs[256];
-    char *lab = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&lab, &bytes);
-    if (!to) {
+    char *lab = lab_secrets_public_text(m->request->lab);
+    if (!lab) {
         return STATUS_E_NOMEM;
     }
-    lab_secrets_print_public(m->request->lab, to);
     format_bound(found->from_us, from);
     format_bound(found->until_us, until);
     join_pairs(m->request, pairs, sizeof pairs);
@@ -316,16 +307,13 @@ enum status slice_mcap_end(struct slice_mcap *m, const char *trigger,
          "entries and alarms are numbered from the begin of the recording that was "
          "exported; a replay of this file numbers and calibrates anew"},
         {NULL, NULL}};
-    enum status status = fclose(to) == 0 ? STATUS_OK : STATUS_E_NOMEM;
-    if (status == STATUS_OK) {
-        status =
-            mcap_writer_end(m->writer, &(struct mcap_end){.metadata_name = "tandem.capture",
-                                                          .metadata = metadata,
-                                                          .attachment_name = "lab.yaml",
-                                                          .media_type = "application/yaml",
-                                                          .attachment = lab,
-                                                          .attachment_bytes = bytes});
-    }
+    const enum status status =
+        mcap_writer_end(m->writer, &(struct mcap_end){.metadata_name = "tandem.capture",
+                                                      .metadata = metadata,
+                                                      .attachment_name = "lab.yaml",
+                                                      .media_type = "application/yaml",
+                                                      .attachment = lab,
+                                                      .attachment_bytes = strlen(lab)});
     free(lab);
     return status;
 }

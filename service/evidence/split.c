@@ -149,15 +149,12 @@ static void fill_halves(const struct recorded_pair *whole, const struct cut *cut
     }
 }
 
-/* A half without commands would compare as a result. */
+/* A half without commands would compare as a result. whole: has commands. */
 static enum status complain_empty(const struct recorded_pair *whole, const char *id,
                                   const char *which, struct err *err)
 {
     char since[28];
     char until[28];
-    if (whole->count == 0) {
-        return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "--split", "%s has no commands", id);
-    }
     const struct recorded_command *first = &whole->commands[0];
     const struct recorded_command *last = &whole->commands[whole->count - 1];
     message_format_time(first->t_us, since);
@@ -173,13 +170,14 @@ enum status split_pair(const struct recorded_pair *whole, const char *id,
                        struct recorded_pair *b, struct err *err)
 {
     struct cut cut;
+    const size_t bytes = (whole->count + 1) * sizeof *whole->commands;
     enum status status = find_cut(whole, id, split, &cut, err);
+    *a = *b = (struct recorded_pair){0};
     if (status != STATUS_OK) {
         return status;
     }
-    const size_t bytes = (whole->count + 1) * sizeof *whole->commands;
-    *a = (struct recorded_pair){.commands = malloc(bytes)};
-    *b = (struct recorded_pair){.commands = malloc(bytes)};
+    a->commands = malloc(bytes);
+    b->commands = malloc(bytes);
     if (!a->commands || !b->commands) {
         status = err_no_memory(err, id, "out of memory");
     } else {
@@ -187,10 +185,6 @@ enum status split_pair(const struct recorded_pair *whole, const char *id,
         status = a->count == 0   ? complain_empty(whole, id, "before the cut", err)
                  : b->count == 0 ? complain_empty(whole, id, "behind the cut", err)
                                  : STATUS_OK;
-    }
-    if (status != STATUS_OK) {
-        recorded_pair_free(a);
-        recorded_pair_free(b);
     }
     return status;
 }

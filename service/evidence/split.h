@@ -18,8 +18,8 @@ struct split {
 bool split_parse(const char *text, struct split *out);
 
 /* Copy the halves. Fits belong to neither. STATUS_E_EMPTY: the pair has no such change or
- * version, or no command in one half; *err says what it has. STATUS_E_NOMEM. Free a and b on
- * STATUS_OK. */
+ * version, or no command in one half; *err says what it has. STATUS_E_NOMEM. Free a and b in
+ * any case. */
 MUST_USE enum status split_pair(const struct recorded_pair *whole, const char *id,
                                 const struct split *split, struct recorded_pair *a,
                                 struct recorded_pair *b, struct err *err);

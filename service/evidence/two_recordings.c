@@ -1,10 +1,8 @@
 #include "service/evidence/two_recordings.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
@@ -30,23 +28,15 @@ static int load_labs(struct two_recordings *two, const char *command, const char
 static int open_recording(struct two_recordings *two, size_t which)
 {
     struct err err = {0};
-    const char *path = two->path[which];
-    const bool is_document = recording_is_document(path);
-    if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) {
-        (void)fprintf(stderr, "tandem: %s: cannot be read: %s\n", path, strerrordesc_np(errno));
-        return EXIT_FAILED;
-    }
-    if (!is_document && two->lab_count == 0) {
-        (void)fprintf(stderr, "tandem: -c LAB.yaml is needed: %s is a journal\n", path);
-        return EXIT_USAGE;
-    }
-    const struct lab_file *file =
-        is_document ? NULL : &two->labs[which < two->lab_count ? which : two->lab_count - 1];
-    if (recording_open(path, file, &two->in[which], &err) != STATUS_OK) {
+    const size_t lab = which < two->lab_count ? which : two->lab_count - 1;
+    const enum status status = recording_open(
+        two->path[which], two->lab_count > 0 ? &two->labs[lab] : NULL, &two->in[which], &err);
+    if (status != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-        return EXIT_FAILED;
     }
-    return EXIT_FINE;
+    return status == STATUS_OK                             ? EXIT_FINE
+           : two->lab_count == 0 && status == STATUS_E_ARG ? EXIT_USAGE
+                                                           : EXIT_FAILED;
 }
 
 /* ---- pairs --------------------------------------------------------------------------------

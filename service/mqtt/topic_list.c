@@ -20,9 +20,9 @@ void topic_list_add(struct topic_list *list, const char *prefix, const char *fil
 }
 
 /* Compares level by level. */
-static bool filters_meet(const char *a, const char *b)
+bool topic_filters_meet(const char *a, const char *b)
 {
-    for (;;) {
+    for (;; a++, b++) {
         const size_t na = strcspn(a, "/");
         const size_t nb = strcspn(b, "/");
         if (*a == '#' || *b == '#') {
@@ -36,8 +36,6 @@ static bool filters_meet(const char *a, const char *b)
         if (*a == '\0' || *b == '\0') {
             return strcmp(a, b) == 0 || strcmp(*a ? a : b, "/#") == 0;
         }
-        a++;
-        b++;
     }
 }
 
@@ -46,7 +44,7 @@ bool topic_list_meet(const struct topic_list *a, const struct topic_list *b)
     bool meet = false;
     for (size_t i = 0; !meet && i < a->count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
         for (size_t k = 0; !meet && k < b->count && k < MQTT_CLIENT_TOPICS_MAX; k++) {
-            meet = filters_meet(a->filter[i], b->filter[k]);
+            meet = topic_filters_meet(a->filter[i], b->filter[k]);
         }
     }
     return meet;

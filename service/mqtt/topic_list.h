@@ -14,6 +14,9 @@ struct topic_list {
 /* Add a filter under the prefix; "": the filter is a whole one. */
 void topic_list_add(struct topic_list *list, const char *prefix, const char *filter, int qos);
 
+/* Is there a topic that matches both filters? A topic is the filter of itself. */
+bool topic_filters_meet(const char *a, const char *b);
+
 /* Is there a topic that matches a filter of each list? */
 bool topic_list_meet(const struct topic_list *a, const struct topic_list *b);
 

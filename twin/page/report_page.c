@@ -10,8 +10,6 @@
 #include "twin/page/html_text.h"
 #include "twin/page/report_fits.h"
 
-enum { ALARMS_SHOWN = 50, CHANGES_SHOWN = 100 };
-
 static const char style[] =
     "@page{size:A4;margin:14mm}"
     "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:1.5rem auto;padding:0 "
@@ -211,27 +209,12 @@ static void print_robot(const struct svg_text *h, enum side s, const struct repo
 /* A command has a row for each robot, which are not parted by the end of a page. */
 static void print_worst_entry(const struct svg_text *h, const struct report_worst *worst)
 {
-    static const char *const names[FIRST_OF_SIDE + 2 * PARTS] = {"n",
-                                                                 "id",
-                                                                 "t",
-                                                                 "op",
-                                                                 "rotation_rad",
-                                                                 "displacement_m",
-                                                                 "lag_s",
-                                                                 "verdict",
-                                                                 "differs",
-                                                                 "real_lap_s",
-                                                                 "real_wait_s",
-                                                                 "real_motion_s",
-                                                                 "real_transport_s",
-                                                                 "real_status",
-                                                                 "real_version",
-                                                                 "virtual_lap_s",
-                                                                 "virtual_wait_s",
-                                                                 "virtual_motion_s",
-                                                                 "virtual_transport_s",
-                                                                 "virtual_status",
-                                                                 "virtual_version"};
+    /* clang-format off */
+    static const char *const names[FIRST_OF_SIDE + 2 * PARTS] = {
+        "n", "id", "t", "op", "rotation_rad", "displacement_m", "lag_s", "verdict", "differs",
+        "real_lap_s", "real_wait_s", "real_motion_s", "real_transport_s", "real_status", "real_version",
+        "virtual_lap_s", "virtual_wait_s", "virtual_motion_s", "virtual_transport_s", "virtual_status", "virtual_version"};
+    /* clang-format on */
     struct report_value v[FIRST_OF_SIDE + 2 * PARTS];
     char time[28];
     (void)report_read(worst->json, worst->bytes, names, COUNT(names), v);
@@ -276,7 +259,7 @@ static void print_worst(const struct svg_text *h, const struct report_scan *scan
 
 static void print_clocks(const struct svg_text *h, const struct report_pair *pair)
 {
-    svg_printf(h, "<h2>Clocks</h2>\n");
+    html_element(h, "h2", "Clocks");
     html_table(h, "The robots' clocks against the lab's",
                "robot|<state|offset, s|± s|drift, ppm|jitter, s|probes|set|restarts|samples "
                "lost|pace");
@@ -304,40 +287,38 @@ enum { RECORD_MEMBERS_MAX = 6 };
 
 /* A list while it is read. */
 struct listing {
-    const struct svg_text *h;
+    const struct svg_text *h; /* NULL: records are counted only */
     uint64_t count, shown_max;
     uint64_t by_type[ALARM_TYPE_COUNT];
-    const char
-        *names[RECORD_MEMBERS_MAX + 1]; /* members that are shown, the time first; NULL */
+    size_t name_count;
+    const char *names[RECORD_MEMBERS_MAX]; /* [name_count] members shown, the time first */
 };
 
-static bool count_record(void *context, const char *json, size_t bytes)
+static bool count_record(struct listing *list, const char *json, size_t bytes)
 {
     static const char *const names[] = {"type"};
-    struct listing *list = context;
     struct report_value type;
     (void)report_read(json, bytes, names, 1, &type);
     const size_t k = names_value(&alarm_type_names, type.text);
-    list->count++;
     if (k < ALARM_TYPE_COUNT) {
         list->by_type[k]++;
     }
+    list->count++;
     return true;
 }
 
-static bool print_record(void *context, const char *json, size_t bytes)
+static bool add_record(void *context, const char *json, size_t bytes)
 {
     struct listing *list = context;
     struct report_value v[RECORD_MEMBERS_MAX];
     char time[28];
-    size_t count = 0;
-    while (list->names[count]) {
-        count++;
+    if (!list->h) {
+        return count_record(list, json, bytes);
     }
-    (void)report_read(json, bytes, list->names, count, v);
+    (void)report_read(json, bytes, list->names, list->name_count, v);
     format_time(v[0].number, time);
     svg_printf(list->h, "<tr><th scope=\"row\">%s</th>", time);
-    for (size_t k = 1; k < count; k++) {
+    for (size_t k = 1; k < list->name_count; k++) {
         svg_printf(list->h, "<td class=\"t\">");
         if (isfinite(v[k].number)) {
             svg_printf(list->h, "%.0f", v[k].number);
@@ -349,56 +330,51 @@ static bool print_record(void *context, const char *json, size_t bytes)
     return ++list->count < list->shown_max;
 }
 
-static enum status print_alarms(const struct svg_text *h, const struct report_pair *pair)
+static void print_types(const struct svg_text *h, const struct listing *all)
 {
-    struct listing all = {.h = h};
-    struct listing shown = {
-        .h = h, .shown_max = ALARMS_SHOWN, .names = {"t", "code", "side", "id", "detail"}};
-    char caption[64] = "All alarms";
-    enum status status = pair->each(pair->context, REPORT_ALARMS, count_record, &all);
-    svg_printf(h, "<h2>Alarms</h2>\n");
-    if (status != STATUS_OK || all.count == 0) {
-        html_element(h, "p", "None.");
-        return status;
-    }
     html_table(h, "Alarms by type", "type|alarms");
     for (size_t k = 0; k < ALARM_TYPE_COUNT; k++) {
-        if (all.by_type[k] > 0) {
-            html_row(h, "hu", alarm_type_name((enum alarm_type)k), all.by_type[k]);
+        if (all->by_type[k] > 0) {
+            html_row(h, "hu", alarm_type_name((enum alarm_type)k), all->by_type[k]);
         }
     }
     html_table_end(h);
-    if (all.count > ALARMS_SHOWN) {
-        (void)snprintf(caption, sizeof caption, "The first %d of %llu alarms", ALARMS_SHOWN,
-                       (unsigned long long)all.count);
-    }
-    html_table(h, caption, "time, UTC|<alarm|<robot|<command|<detail");
-    status = pair->each(pair->context, REPORT_ALARMS, print_record, &shown);
-    html_table_end(h);
-    return status;
 }
 
-static enum status print_changes(const struct svg_text *h, const struct report_pair *pair)
+static enum status print_list(const struct svg_text *h, const struct report_pair *pair,
+                              enum report_list list)
 {
-    struct listing all = {.h = h};
-    struct listing shown = {
-        .h = h,
-        .shown_max = CHANGES_SHOWN,
-        .names = {"t", "action", "by", "version", "detail", "code_version"}};
-    enum status status = pair->each(pair->context, REPORT_CHANGES, count_record, &all);
-    svg_printf(h, "<h2>Changes of parameter sets and versions</h2>\n");
+    const bool alarms = list == REPORT_ALARMS;
+    const struct listing shown[] = {
+        {.h = h,
+         .shown_max = 50,
+         .name_count = 5,
+         .names = {"t", "code", "side", "id", "detail"}},
+        {.h = h,
+         .shown_max = 100,
+         .name_count = 6,
+         .names = {"t", "action", "by", "version", "detail", "code_version"}}};
+    struct listing rows = shown[!alarms];
+    struct listing all = {.h = NULL};
+    char caption[64] = "All, the oldest first";
+    enum status status = pair->each(pair->context, list, add_record, &all);
+    html_element(h, "h2", alarms ? "Alarms" : "Changes of parameter sets and versions");
     if (status != STATUS_OK || all.count == 0) {
         html_element(h, "p", "None.");
         return status;
     }
-    html_table(h, "Changes, the oldest first",
-               "time, UTC|<change|<by|<set|<detail|<Tandem's version");
-    status = pair->each(pair->context, REPORT_CHANGES, print_record, &shown);
-    html_table_end(h);
-    if (all.count > CHANGES_SHOWN) {
-        svg_printf(h, "<p class=\"note\">%llu later changes are left out.</p>\n",
-                   (unsigned long long)(all.count - CHANGES_SHOWN));
+    if (alarms) {
+        print_types(h, &all);
     }
+    if (all.count > rows.shown_max) {
+        (void)snprintf(caption, sizeof caption, "The first %llu of %llu",
+                       (unsigned long long)rows.shown_max, (unsigned long long)all.count);
+    }
+    html_table(h, caption,
+               alarms ? "time, UTC|<alarm|<robot|<command|<detail"
+                      : "time, UTC|<change|<by|<set|<detail|<Tandem's version");
+    status = pair->each(pair->context, list, add_record, &rows);
+    html_table_end(h);
     return status;
 }
 
@@ -425,8 +401,8 @@ enum status report_page_pair(const struct svg_text *h, const struct report_pair 
                pair->state);
     report_fits_write(h, pair);
     print_clocks(h, pair);
-    status = status == STATUS_OK ? print_alarms(h, pair) : status;
-    status = status == STATUS_OK ? print_changes(h, pair) : status;
+    status = status == STATUS_OK ? print_list(h, pair, REPORT_ALARMS) : status;
+    status = status == STATUS_OK ? print_list(h, pair, REPORT_CHANGES) : status;
     return status;
 }
 

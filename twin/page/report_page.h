@@ -22,7 +22,7 @@ struct report_count {
 };
 
 struct report_input {
-    const char *name;
+    char name[256]; /* of a file */
     uint64_t bytes;
     char sha256[65];
 };
