@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
-[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page fleet_bursts team_grants
+[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page fleet_bursts team_grants compare
 # A peer of bench_replay in C++, if compiler and library are installed (Debian: g++, libsimdjson-dev).
 c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
     echo "bench_replay goes without simdjson" >&2

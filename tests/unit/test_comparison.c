@@ -247,6 +247,8 @@ static void test_split(void)
         CHECK(nothing[i], split_parse(nothing[i], &split));
         CHECK(nothing[i], split_pair(&a, "r1", &split, &x, &y, &err) == STATUS_E_EMPTY);
         CHECK_INT(nothing[i], err.fault, FAULT_NO_DATA);
+        recorded_pair_free(&x);
+        recorded_pair_free(&y);
     }
     CHECK("no word", !split_parse("entry:0", &split) && !split_parse("entry:", &split) &&
                          !split_parse("yesterda", &split));
