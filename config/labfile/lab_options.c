@@ -145,7 +145,8 @@ static const struct option_row lab_rows[] = {
     {"capture.every_s", TIME("s", "60", 0.0, 86400.0), IN_LAB(capture.every_us),
      "Shortest time between the begins of two captures of a pair."},
     LAB(capture.keep, WHOLE("", "100", 1.0, 10000.0), "Most captures; the oldest are removed."),
-    LAB(capture.keep_mb, WHOLE("MB", "1000", 1.0, 4000000000.0), "Most megabytes of all, also while one is copied, which needs twice its size; the oldest are removed, and one that does not fit is cut."),
+    LAB(capture.keep_mb, WHOLE("MB", "1000", 1.0, 4000000000.0),
+        "Most megabytes of all; one being copied counts twice. The oldest are removed."),
 
     LAB(log.level, CHOICE("info", "error|warn|info|debug"),
      "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),

@@ -213,7 +213,8 @@ static void print_worst_entry(const struct svg_text *h, const struct report_wors
     static const char *const names[FIRST_OF_SIDE + 2 * PARTS] = {
         "n", "id", "t", "op", "rotation_rad", "displacement_m", "lag_s", "verdict", "differs",
         "real_lap_s", "real_wait_s", "real_motion_s", "real_transport_s", "real_status", "real_version",
-        "virtual_lap_s", "virtual_wait_s", "virtual_motion_s", "virtual_transport_s", "virtual_status", "virtual_version"};
+        "virtual_lap_s", "virtual_wait_s", "virtual_motion_s", "virtual_transport_s", "virtual_status",
+        "virtual_version"};
     /* clang-format on */
     struct report_value v[FIRST_OF_SIDE + 2 * PARTS];
     char time[28];
