@@ -1,4 +1,4 @@
-/* needs: real time */
+/* needs: virtual time */
 /* Damage by people and disks to journal, store and checkpoint: moved away, replaced by an older
  * copy, cut, removed while the daemon runs. Each is reported, and missing records are made
  * again from the journal. Uses threads. */
