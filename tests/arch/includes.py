@@ -91,8 +91,8 @@ service/sim/experiment: base/numbers logger/message identification/model twin/si
   config/model config/labfile service/tool
 service/bag: base/text base/errors base/numbers logger/message logger/storage service/tool
 service/identify: base/text base/errors base/numbers logger/message identification/data identification/model
-  identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
-  twin/report logger/storage service/tool service/bag
+  identification/fit identification/travel identification/odometry identification/servo identification/arm
+  identification/simulation identification/dynamics twin/report logger/storage service/tool service/bag
 service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel identification/odometry identification/arm service/tool service/identify
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
