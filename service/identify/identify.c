@@ -1,6 +1,7 @@
 #include "service/identify/identify.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,13 @@ static enum status refuse_others(const struct model_row *row,
     for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *option = &identify_options[i];
         if (!(option->data >> row->data & 1U) && identify_option_given(option, request)) {
+            const bool plans = option->at == offsetof(struct identify_request, next.path);
             return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE,
                            option->query ? option->query : option->argument.name,
-                           "--%s is not for %s", option->argument.name, row->name);
+                           "--%s is not for %s%s", option->argument.name, row->name,
+                           plans ? ", but for models of motion only; for moves: tandem drive "
+                                   "--plan"
+                                 : "");
         }
     }
     return STATUS_OK;
@@ -196,7 +201,7 @@ static enum status fit_single(const struct identify_method *method, const struct
     single.files = &request->files[between->count];
     single.file_count = 1;
     single.validate_count = 0;
-    single.reference = single.plot = NULL;
+    single.reference = single.plot = single.next.path = NULL;
     single.caller = (struct identify_caller){.go_on = caller.go_on ? go_on_single : NULL,
                                              .context = &caller};
     recording->name = name_recording(request, between->count);
@@ -257,7 +262,7 @@ enum status identify_find(const struct identify_method *method, const struct mod
     if (st == STATUS_OK && head->between) {
         judge_between(head);
     }
-    return st;
+    return st == STATUS_OK && method->plan ? method->plan(result, err) : st;
 }
 
 struct found {

@@ -44,6 +44,8 @@ struct identify_method {
     /* Completes the verdict, and calls identify_report_outcome(). NULL: compares the only
      * part with the values in use. */
     enum status (*judge)(void *result, struct err *err);
+    /* Plans the next recording, if that was requested; NULL: it cannot. */
+    enum status (*plan)(void *result, struct err *err);
     /* writes members of the document before "provenance" */
     void (*write)(const void *result, struct json_writer *w);
     /* writes further members of "provenance"; NULL: none */

@@ -432,7 +432,8 @@ static enum status check_request(const struct model_row *row,
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "hold",
                        "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
-    return request->plot ? gnuplot_check_path(request->plot, err) : STATUS_OK;
+    const enum status st = request->plot ? gnuplot_check_path(request->plot, err) : STATUS_OK;
+    return st == STATUS_OK ? identify_next_check(row, request, err) : st;
 }
 
 static struct dynamics_options read_options(const struct identify_request *request,
@@ -466,6 +467,7 @@ static enum status load_recording(const struct identify_request *request, bool h
     result->asked_hold = (enum input_interpolation)names_value(
         &input_interpolation_names, request->hold ? request->hold : "auto");
     result->plot = request->plot;
+    result->next_options = request->next;
     result->own.files = &result->head.files;
     result->options = read_options(request, result);
     return dynamics_rows_load(result->kind, request, request->files, request->file_count,
@@ -669,6 +671,12 @@ static void write_members(const void *what, struct json_writer *w)
                                &result->head.reference[0].values,
                                result->head.reference[0].given ? &result->comparison : NULL);
     write_summary(w, model, &result->own);
+    identify_next_write(w, result);
+}
+
+static enum status plan_next(void *what, struct err *err)
+{
+    return identify_next_make(what, err);
 }
 
 const struct identify_method identify_dynamics = {.bytes = sizeof(struct identify_result),
@@ -679,6 +687,7 @@ const struct identify_method identify_dynamics = {.bytes = sizeof(struct identif
                                                   .load = load_recording,
                                                   .fit = fit_recording,
                                                   .judge = judge_recording,
+                                                  .plan = plan_next,
                                                   .write = write_members,
                                                   .write_options = write_options,
                                                   .print = print_page,

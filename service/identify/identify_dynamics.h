@@ -12,8 +12,19 @@
 #include "identification/dynamics/input_interpolation.h"
 #include "identification/dynamics/variant_choice.h"
 #include "identification/fit/column_check.h"
+#include "identification/simulation/input_plan.h"
 #include "service/identify/dynamics_rows.h"
 #include "service/identify/identify.h"
+
+/* Commands for the next recording. */
+struct identify_next {
+    bool made;
+    double seconds;
+    double before[INPUT_PLAN_UNKNOWNS_MAX],
+        after[INPUT_PLAN_UNKNOWNS_MAX]; /* standard errors */
+    double feasible_share;              /* of the candidates */
+    struct input_plan plan;
+};
 
 /* A fit and its checks. */
 struct identify_result {
@@ -38,6 +49,8 @@ struct identify_result {
     bool refused;                       /* the columns contradict each other: there is no fit */
     struct dynamics_sensitivity sensitivity;
     struct dynamics_comparison comparison; /* with the parameters in use, if given */
+    struct identify_next_options next_options;
+    struct identify_next next;
 };
 
 void identify_result_free(void *result); /* Free what the result points to. */
@@ -45,5 +58,18 @@ void identify_result_free(void *result); /* Free what the result points to. */
 /* Plot measured and simulated velocities to a file. STATUS_E_NOMEM; as gnuplot_draw(). */
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
+
+/* Commands for the next recording (identify_next.c). The options are checked before anything is
+ * read: STATUS_E_ARG; STATUS_E_IO: the file exists. */
+MUST_USE enum status identify_next_check(const struct model_row *row,
+                                         const struct identify_request *request,
+                                         struct err *err);
+
+/* Plan and write the file, if one is wanted. STATUS_E_MATH: there is nothing to plan with;
+ * STATUS_E_IO, STATUS_E_PARSE and others of a mission that cannot be read. */
+MUST_USE enum status identify_next_make(struct identify_result *result, struct err *err);
+
+/* Write the member "next" if there is a plan. */
+void identify_next_write(struct json_writer *w, const struct identify_result *result);
 
 #endif

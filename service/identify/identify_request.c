@@ -11,8 +11,10 @@
 
 struct identify_request identify_request_defaults(void)
 {
-    return (struct identify_request){
-        .side = "real", .delay_max_s = -1.0, .command_timeout_s = 1.0};
+    return (struct identify_request){.side = "real",
+                                     .delay_max_s = -1.0,
+                                     .command_timeout_s = 1.0,
+                                     .next = {.seconds = 60.0, .seed = 1.0}};
 }
 
 enum fragment_format identify_fragment_format(const struct identify_request *request)
@@ -169,6 +171,25 @@ const struct identify_option identify_options[] = {
      "the same of its yaw inertia (0; --write)"}, NULL, 0, MOTION, AT(fragment.yaw_inertia_kgm2)},
     {{"details", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "print all reasons, correlations, checks and data, not one screen"}, NULL, 0, ALL, AT(details)},
+    {{"next", 0, ARGUMENT_TEXT, NULL, 0, 0, "OUT.csv",
+     "write commands for the next recording that tell most, within the limits; from rest (motion)"},
+     NULL, 0, MOTION, AT(next.path)},
+    {{"next-for", 0, ARGUMENT_REAL, NULL, 1, 600, "S",
+     "length of these commands, before the robot is stopped (60; --next)"}, NULL, 0, MOTION, AT(next.seconds)},
+    {{"criterion", 0, ARGUMENT_TEXT, NULL, 0, 0, "mission|all",
+     "what they make certain: positions on a mission, or all parameters (mission; --next)"},
+     NULL, 0, MOTION, AT(next.criterion)},
+    {{"mission", 0, ARGUMENT_TEXT, NULL, 0, 0, "FILE.csv",
+     "commands of the mission (the recording; --next)"}, NULL, 0, MOTION, AT(next.mission)},
+    {{"limits", 0, ARGUMENT_TEXT, NULL, 0, 0, "NAME=VALUE,...",
+     "largest velocities, positions and commands: speed=0.9,position=0.4 (velocities and commands as "
+     "recorded, positions without a limit; --next)"}, NULL, 0, MOTION, AT(next.limits)},
+    {{"slew", 0, ARGUMENT_REAL, NULL, 0, 1e9, "X",
+     "a command crosses at most X times its range a second (no limit; --next)"}, NULL, 0, MOTION,
+     AT(next.slew_per_s)},
+    {{"seed", 0, ARGUMENT_REAL, NULL, 0, 1e9, "N",
+     "of the random commands among which it chooses (1; --next)"}, NULL, 0, MOTION, AT(next.seed)},
+    {{"force", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL, "replace OUT.csv (--next)"}, NULL, 0, MOTION, AT(next.force)},
     {{"json", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "print the result as one JSON document and nothing else"}, NULL, 0, ALL, AT(json)},
     {{NULL, 0, ARGUMENT_TEXT, NULL, 0, 0, NULL, "what the recording is called"}, "name", NAME, ALL, AT(name)},

@@ -48,6 +48,18 @@ struct identify_caller {
     void *context;
 };
 
+/* Commands for the next recording (identify_next.c). */
+struct identify_next_options {
+    const char *path;      /* file to write; NULL: none */
+    double seconds;        /* length of the plan, before its stop */
+    const char *criterion; /* of input_criterion_names; NULL: mission */
+    const char *mission;   /* table of commands; NULL: the recording */
+    const char *limits;    /* NAME=VALUE,...; NULL: what was recorded */
+    double slew_per_s;     /* largest change of a command, in its ranges; 0: any */
+    double seed;
+    bool force; /* replace the file */
+};
+
 struct identify_request {
     /* Values of the option table below; a text is NULL when not given. */
     const char *model;
@@ -76,7 +88,8 @@ struct identify_request {
     bool repeat;                      /* only compare the recordings, each by itself */
     const char *write;                /* format of a fragment; NULL: the result itself */
     struct fragment_options fragment; /* for write */
-    const char *fail_if;              /* names of outcomes, separated by commas; NULL: none */
+    struct identify_next_options next;
+    const char *fail_if; /* names of outcomes, separated by commas; NULL: none */
     /* For bags (service/bag/bag_rows.h): only list the topics; topics by role, "stamps" or
      * "log". */
     bool list;
@@ -130,7 +143,7 @@ struct identify_option {
     size_t at;         /* offset of its value in struct identify_request */
 };
 
-enum { IDENTIFY_OPTIONS_MAX = 32 };
+enum { IDENTIFY_OPTIONS_MAX = 40 };
 
 extern const struct identify_option identify_options[];
 extern const size_t identify_option_count;

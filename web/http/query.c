@@ -53,7 +53,7 @@ enum {
     REAL_MAX = 1000000000,
     VALUE_MAX = QUERY_COLUMNS_MAX,
     NAME_MAX_SHOWN = 40,
-    PARAMETERS_MAX = 32
+    PARAMETERS_MAX = 40
 };
 
 _Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
