@@ -111,21 +111,28 @@ static void slew_effort(const struct input_plan *plan, const double *wanted, dou
     }
 }
 
+/* Effort at sample k: of the candidate, then of the stop. */
+static void set_effort(const struct input_plan *plan, const double *efforts, size_t k,
+                       double *effort)
+{
+    static const double none[MODEL_AXES_MAX] = {0.0};
+    const size_t n = plan->model.axis_count;
+    if (k < plan->segment) {
+        memcpy(effort, efforts + k * n, n * sizeof *effort);
+    } else {
+        slew_effort(plan, none, effort);
+    }
+}
+
 /* Do the efforts, and a stop after them, keep these parameters within the limits? */
 static bool keeps_within(const struct input_plan *plan, const double *theta,
                          const struct input_state *from, const double *efforts)
 {
-    static const double none[MODEL_AXES_MAX] = {0.0};
-    const size_t n = plan->model.axis_count;
     struct input_state state = *from;
     double effort[MODEL_AXES_MAX];
     bool within = true;
     for (size_t k = 0; k < plan->segment + plan->stop && within; k++) {
-        if (k < plan->segment) {
-            memcpy(effort, efforts + k * n, n * sizeof *effort);
-        } else {
-            slew_effort(plan, none, effort);
-        }
+        set_effort(plan, efforts, k, effort);
         within = step_state(plan, theta, effort, &state) && is_within(plan, &state, from);
     }
     return within;
@@ -177,6 +184,60 @@ static void derive_state(const struct input_plan *plan, const double *effort,
             by->pose[i] = (copies[k].pose[i] - here->pose[i]) / find_difference(plan, k);
         }
     }
+}
+
+/* Error of a velocity or of an entry of the pose, to first order. */
+static double find_error(const struct input_plan *plan, const struct input_state *by,
+                         bool of_pose, size_t i)
+{
+    double variance = 0.0;
+    for (size_t a = 0; a < plan->unknown_count; a++) {
+        const double own = of_pose ? by[a].pose[i] : by[a].nu[i];
+        for (size_t b = 0; b < plan->unknown_count; b++) {
+            variance +=
+                own * plan->covariance.at[a][b] * (of_pose ? by[b].pose[i] : by[b].nu[i]);
+        }
+    }
+    return sqrt(fmax(variance, 0.0));
+}
+
+/* The largest sizes that the motion has within `reach` errors of its estimate. */
+static void find_extremes(const struct input_plan *plan, const double *effort,
+                          const struct input_state *here, const struct input_state *copies,
+                          struct input_state *most)
+{
+    struct input_state by[INPUT_PLAN_UNKNOWNS_MAX];
+    for (size_t k = 0; k < plan->unknown_count; k++) {
+        derive_state(plan, effort, here, copies, k, &by[k]);
+    }
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        most->nu[i] = plan->nu_max[i] > 0.0
+                          ? fabs(here->nu[i]) + plan->reach * find_error(plan, by, false, i)
+                          : 0.0;
+        most->pose[i] = plan->pose_max[i] > 0.0
+                            ? fabs(here->pose[i]) + plan->reach * find_error(plan, by, true, i)
+                            : 0.0;
+    }
+}
+
+/* The same for all that lies within `reach` errors of the estimate. */
+static bool keeps_errors_within(const struct input_plan *plan, const double *efforts)
+{
+    struct input_state copies[INPUT_PLAN_UNKNOWNS_MAX];
+    struct input_state here = plan->here;
+    struct input_state from;
+    struct input_state most;
+    double effort[MODEL_AXES_MAX];
+    bool within = true;
+    memcpy(copies, plan->copies, plan->unknown_count * sizeof *copies);
+    find_extremes(plan, plan->effort, &here, copies, &from);
+    for (size_t k = 0; k < plan->segment + plan->stop && within; k++) {
+        set_effort(plan, efforts, k, effort);
+        within = step_copies(plan, effort, &here, copies);
+        find_extremes(plan, effort, &here, copies, &most);
+        within = within && is_within(plan, &most, &from);
+    }
+    return within;
 }
 
 static const char *pose_name(const struct model *model, size_t i)
@@ -290,7 +351,7 @@ double input_plan_cost(const struct input_plan *plan, const double *efforts)
     for (size_t d = 0; d < plan->draw_count && within; d++) {
         within = keeps_within(plan, plan->drawn[d], &plan->draws[d], efforts);
     }
-    if (!within) {
+    if (!within || (plan->reach > 0.0 && !keeps_errors_within(plan, efforts))) {
         return HUGE_VAL;
     }
     memcpy(copies, plan->copies, plan->unknown_count * sizeof *copies);
@@ -428,6 +489,7 @@ bool input_plan_draw(struct input_plan *plan, const struct input_matrix *covaria
         !input_matrix_invert(&plan->information, count)) {
         return false;
     }
+    plan->covariance = *covariance;
     plan->draw_count = INPUT_PLAN_DRAWS;
     for (size_t d = 0; d < INPUT_PLAN_DRAWS; d++) {
         double normal[INPUT_PLAN_UNKNOWNS_MAX];

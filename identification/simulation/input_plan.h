@@ -59,6 +59,10 @@ struct input_plan {
     double effort_sum; /* largest sum of the efforts of all axes, as shares of their ranges */
     double slew_per_s; /* largest change of an effort, in shares of its range; 0: any */
     double nu_max[MODEL_AXES_MAX], pose_max[MODEL_AXES_MAX]; /* largest sizes; 0: any */
+    /* Errors of velocities and pose, from the covariance to first order, that must stay within
+     * the limits in addition to the draws; 0: none. A plan that is driven as a whole needs
+     * them, because nobody corrects it on the way. */
+    double reach;
     enum input_criterion criterion;
     struct input_matrix mission; /* for MISSION: weight of each error */
     double dt_s;                 /* of a sample of the plan */
@@ -68,6 +72,7 @@ struct input_plan {
 
     /* State of the plan: what has been appended. */
     struct input_matrix information; /* of all recordings and of the plan */
+    struct input_matrix covariance;  /* before the plan */
     size_t draw_count;
     double drawn[INPUT_PLAN_DRAWS][DYNAMICS_P_MAX];
     struct input_state here, copies[INPUT_PLAN_UNKNOWNS_MAX], draws[INPUT_PLAN_DRAWS];

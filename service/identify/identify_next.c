@@ -16,6 +16,8 @@
 
 /* Plans stay this far within the limits, because eight draws do not show the worst robot. */
 static const double LIMIT_SHARE = 0.98;
+/* And the errors of the fit that must lie within them: 1 of 700 robots differs more. */
+static const double LIMIT_ERRORS = 3.0;
 /* Relative error of a value in use that replaces a parameter which is not determined. */
 static const double IN_USE_ERROR = 0.5;
 /* Rounding can make a covariance indefinite; its diagonal is raised by these ratios. */
@@ -534,6 +536,7 @@ enum status identify_next_make(struct identify_result *result, struct err *err)
     }
     plan->model = *result->kind->model;
     plan->slew_per_s = options->slew_per_s;
+    plan->reach = LIMIT_ERRORS;
     plan->criterion =
         options->criterion
             ? (enum input_criterion)names_value(&input_criterion_names, options->criterion)
