@@ -23,6 +23,8 @@ struct identify_next {
     double before[INPUT_PLAN_UNKNOWNS_MAX],
         after[INPUT_PLAN_UNKNOWNS_MAX]; /* standard errors */
     double feasible_share;              /* of the candidates */
+    /* of velocities, efforts and pose; 0: none */
+    double limits[3 * MODEL_AXES_MAX + 1];
     struct input_plan plan;
 };
 

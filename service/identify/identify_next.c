@@ -214,22 +214,23 @@ static bool draw_robots(struct input_plan *plan, struct input_matrix *covariance
 }
 
 /* The limits as given, else what was recorded. */
-static enum status set_limits(const struct identify_result *result, struct input_plan *plan,
-                              struct err *err)
+static enum status set_limits(struct identify_result *result, struct err *err)
 {
+    struct input_plan *plan = &result->next.plan;
     const struct model *model = &plan->model;
     const struct data_summary *summary = &result->own.summary;
     const size_t n = model->axis_count;
-    double limits[3 * MODEL_AXES_MAX + 1];
+    double *limits = result->next.limits;
     const enum status st = parse_limits(model, result->next_options.limits, limits, err);
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         const struct data_channel *nu = &summary->nu[i];
-        const double recorded = fmax(fabs(nu->min), fabs(nu->max));
-        plan->nu_max[i] = LIMIT_SHARE * (limits[i] > 0.0 ? limits[i] : recorded);
-        plan->effort_high[i] = limits[n + i] > 0.0 ? limits[n + i] : summary->tau[i].max;
-        plan->effort_low[i] = limits[n + i] > 0.0 ? -limits[n + i] : summary->tau[i].min;
-        plan->effort_high[i] = fmax(plan->effort_high[i], 0.0);
-        plan->effort_low[i] = fmin(plan->effort_low[i], 0.0);
+        const struct data_channel *tau = &summary->tau[i];
+        const bool given = limits[n + i] > 0.0;
+        plan->effort_high[i] = given ? limits[n + i] : fmax(tau->max, 0.0);
+        plan->effort_low[i] = given ? -limits[n + i] : fmin(tau->min, 0.0);
+        limits[n + i] = fmax(plan->effort_high[i], -plan->effort_low[i]);
+        limits[i] = limits[i] > 0.0 ? limits[i] : fmax(fabs(nu->min), fabs(nu->max));
+        plan->nu_max[i] = LIMIT_SHARE * limits[i];
     }
     for (size_t i = 0; i < model_pose_count(model) && st == STATUS_OK; i++) {
         plan->pose_max[i] = LIMIT_SHARE * limits[2 * n + i];
@@ -542,7 +543,7 @@ enum status identify_next_make(struct identify_result *result, struct err *err)
             ? (enum input_criterion)names_value(&input_criterion_names, options->criterion)
             : INPUT_PLAN_MISSION;
     enum status st = set_unknowns(result, plan, &covariance, err);
-    st = st == STATUS_OK ? set_limits(result, plan, err) : st;
+    st = st == STATUS_OK ? set_limits(result, err) : st;
     if (st != STATUS_OK) {
         return st;
     }
@@ -591,11 +592,7 @@ void identify_next_write(struct json_writer *w, const struct identify_result *re
     write_ratios(w, "after", result, next->after);
     json_write_object(w, "limits");
     for (size_t i = 0; i < count_states(model); i++) {
-        const size_t n = model->axis_count;
-        const double limit =
-            i < n       ? next->plan.nu_max[i] / LIMIT_SHARE
-            : i < 2 * n ? fmax(next->plan.effort_high[i - n], -next->plan.effort_low[i - n])
-                        : next->plan.pose_max[i - 2 * n] / LIMIT_SHARE;
+        const double limit = next->limits[i];
         json_write_real(w, state_name(model, i), limit > 0.0 ? limit : (double)NAN);
     }
     json_write_close(w);
