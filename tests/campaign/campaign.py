@@ -56,6 +56,7 @@ STUDIES = {
     "dynamics_linear": (200, 200),
     "forecast_coverage": (200, 40),
     "input_interpolation": (25, 4),
+    "input_plan": (25, 1),
     "live_fits": (8, 1),
     "next_move": (400, 10),
     "odometry": (1000, 100),
