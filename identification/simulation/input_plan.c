@@ -16,17 +16,16 @@ static const double DIFFERENCE = 1e-4;
 /* Draws have errors this much larger, and no physical parameter falls below the share. */
 static const double INPUT_SPREAD = 1.3;
 static const double DRAWN_MIN = 0.3;
-/* A segment lasts so many time constants, in about so many samples. */
+/* Length of a segment in time constants, and about the number of its samples. */
 static const double SEGMENT_RESPONSES = 1.5;
 static const double SEGMENT_SAMPLES = 20.0;
 /* The product of step and rate: Runge-Kutta is stable up to 2.8. */
 static const double STEP_RATE = 1.5;
 /* Dry friction that needs more steps in a sample is smoothed. */
 enum { STICK_STEPS = 4, STEPS_MAX = 64, SEGMENT_MIN = 3 };
-/* A robot stands below this share of its largest velocity; a stop has at most so many segments.
- */
+/* A robot stands below this share of its largest velocity. */
 static const double STANDS = 0.02;
-enum { STOP_SEGMENTS = 20 };
+enum { STOP_SEGMENTS = 20 }; /* the longest stop */
 /* Shares of the kinds of candidates: two levels, three levels, any level. */
 static const double TWO_LEVELS = 0.6;
 static const double THREE_LEVELS = 0.8;
