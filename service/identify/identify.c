@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/text/known_numbers.h"
-#include "service/identify/document_page.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify_between.h"
+#include "service/tool/document_page.h"
 #include "service/tool/json_file.h"
 #include "service/tool/version.h"
 #include "twin/report/fit_report.h"

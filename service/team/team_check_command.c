@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/errors/err.h"
 #include "config/labfile/lab_file.h"
 #include "config/team/team_file.h"
 #include "service/team/team_command.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
-#include "service/tool/json_file.h"
+#include "service/tool/document_page.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
 #include "twin/team/check/model_checker.h"
@@ -35,7 +37,6 @@ struct check {
     /* The path into that end: a text of each instant, and the state then. */
     json_t *path;
     struct text waits_text;
-    bool cut; /* the path did not fit into memory */
 };
 
 /* ---- words ---- */
@@ -110,8 +111,10 @@ static void record_instant(void *context, const struct team *team,
     for (size_t i = 0; i < count; i++) {
         add_move(&text, c, team, &moves[i]);
     }
-    c->cut = json_array_size(c->path) == STEPS_MAX ||
-             json_array_append_new(c->path, json_string(text.bytes)) != 0;
+    const size_t steps = json_array_size(c->path);
+    if (steps <= STEPS_MAX) {
+        (void)json_array_append_new(c->path, json_string(steps < STEPS_MAX ? text.bytes : "…"));
+    }
 }
 
 /* The last deadlock reported is the one at the path's end. */
@@ -165,7 +168,6 @@ static void follow_path(struct check *c, struct model_checker *x, struct team_pa
     const struct model_checker_observer guide = {record_instant, {record_deadlock, c}, c};
     json_decref(c->path);
     c->path = json_array();
-    c->cut = false;
     clear_text(&c->waits_text);
     const struct team *team = model_checker_replay(x, path, &guide);
     if (team && c->worst != TEAM_END_DEADLOCK) {
@@ -252,7 +254,6 @@ static bool run_check(struct check *c)
 
 /* ---- output -------------------------------------------------------------------------- */
 
-static const char *const unused_words[MODEL_CHECKER_ITEMS] = {"sequence", "robot", "job"};
 static const char *const unused_keys[MODEL_CHECKER_ITEMS] = {"unused_sequences",
                                                              "unused_robots", "unused_jobs"};
 
@@ -276,61 +277,6 @@ static const char *name_unused(const struct check *c, enum model_checker_item ki
 static bool is_complete(const struct check *c)
 {
     return c->result.stop == TEAM_STOP_COMPLETE;
-}
-
-static const char *const end_meanings[TEAM_END_COUNT] = {
-    [TEAM_END_UNEXPLAINED] = "robots wait for ever without an alarm: a fault of Tandem",
-    [TEAM_END_LIVELOCK] = "steps without end in one instant",
-    [TEAM_END_DEADLOCK] = "robots wait for each other for ever",
-    [TEAM_END_STARVED] = "robots wait for ever while others go on",
-    [TEAM_END_BLOCKED] = "robots wait behind a failure, with an alarm",
-    [TEAM_END_FAILED] = "robots in Error, nobody waits",
-    [TEAM_END_ENDLESS] = "goes on for ever",
-    [TEAM_END_FINISHED] = "all have finished",
-};
-
-static void print_unused(const struct check *c)
-{
-    for (enum model_checker_item kind = 0; kind < MODEL_CHECKER_ITEMS; kind++) {
-        for (size_t i = 0; i < count_items(c, kind); i++) {
-            const char *name = name_unused(c, kind, i);
-            if (name) {
-                (void)printf("  %s %s: never used%s\n", unused_words[kind], name,
-                             is_complete(c) ? "" : " in what was explored");
-            }
-        }
-    }
-}
-
-static void print_page(const struct check *c)
-{
-    const struct model_checker_result *r = &c->result;
-    (void)printf("team %s: %zu robots, %zu resources, locking %s", c->p->name,
-                 c->p->robot_count, c->p->resource_count, team_locking_name(c->p->locking));
-    (void)printf("; up to %u failures, %u robots lost\n", c->options.failures,
-                 c->options.losses);
-    if (is_complete(c)) {
-        (void)printf("  complete, %zu states, %zu ways between them\n", r->states, r->edges);
-    } else {
-        (void)printf("  not complete, %zu states seen, limit %zu (%s)\n", r->states,
-                     c->options.states_max, team_stop_name(r->stop));
-    }
-    for (size_t i = TEAM_END_COUNT; i-- > 0;) {
-        if (r->ends[i] > 0) {
-            (void)printf("  %-11s %8llu end%s: %s\n", team_end_name((enum team_end)i),
-                         (unsigned long long)r->ends[i], r->ends[i] == 1 ? " " : "s",
-                         end_meanings[i]);
-        }
-    }
-    print_unused(c);
-    if (c->worst != TEAM_END_FINISHED) {
-        (void)printf("  the shortest way into a %s%s: from the start", team_end_name(c->worst),
-                     c->worst == TEAM_END_DEADLOCK ? "" : " end");
-        for (size_t i = 0; i < json_array_size(c->path); i++) {
-            (void)printf("; %s", json_string_value(json_array_get(c->path, i)));
-        }
-        (void)printf("%s: %s\n", c->cut ? " …" : "", c->waits_text.bytes);
-    }
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -389,12 +335,8 @@ static int check_team(const struct team_params *p, const struct model_checker_op
     if (!run_check(&c)) {
         return EXIT_AS_ASKED;
     }
-    if (json) {
-        json_file_print(stdout, write_members, &c);
-    } else {
-        print_page(&c);
-    }
-    const int exit_status = judge_check(&c);
+    const bool shown = document_page_show(json, write_members, &c);
+    const int exit_status = shown ? judge_check(&c) : EXIT_FAILED;
     model_checker_free(c.checker);
     json_decref(c.path);
     return exit_status;
@@ -423,10 +365,6 @@ static int check_teams(const char *path, const struct model_checker_options *opt
         exit_status = join_exits(exit_status, check_team(&file.teams[i], options, json));
     }
     team_file_free(&file);
-    if (fflush(stdout) != 0) {
-        perror("tandem team check: standard output");
-        return EXIT_FAILED;
-    }
     return exit_status;
 }
 

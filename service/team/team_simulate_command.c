@@ -134,10 +134,8 @@ static bool write_study(const struct job *j, const struct team_study *study)
 {
     const struct options *o = j->options;
     struct err err = {0};
-    if (o->json) {
-        team_study_json(study, stdout);
-    } else {
-        team_study_print(study, stdout);
+    if (!team_study_show(study, o->json)) {
+        return false;
     }
     if (o->csv_dir && csv_tables_write(o->csv_dir, team_study_tables, TEAM_STUDY_TABLES, study,
                                        &err) != STATUS_OK) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/tool/document_page.h"
 #include "service/tool/gnuplot.h"
 #include "service/tool/json_file.h"
-#include "service/tool/json_table.h"
 
 static double compute_ratio(double a, double b)
 {
@@ -20,16 +20,14 @@ static double per_run(const struct team_study *study, double sum)
 
 /* ---- JSON ---- */
 
-static const char *const figure_names[] = {"mean", "sd", "p05", "p50", "p95"};
-
 static void write_figures(struct json_writer *w, const char *key,
                           const struct team_distribution *d)
 {
     const struct team_figure f[] = {d->mean, d->sd, d->p05, d->p50, d->p95};
+    static const char *const names[] = {"mean", "sd", "p05", "p50", "p95"};
     json_write_object(w, key);
     for (size_t i = 0; i < COUNT(f); i++) {
-        JSON_WRITE_OBJECT(w, figure_names[i], JSON("value", f[i].value),
-                          JSON("error", f[i].error));
+        JSON_WRITE_OBJECT(w, names[i], JSON("value", f[i].value), JSON("error", f[i].error));
     }
     json_write_close(w);
 }
@@ -197,32 +195,6 @@ json_t *team_study_document(const struct team_study *study)
 
 /* ---- for people ---- */
 
-enum { WAITS_SHOWN = 20 };
-
-static void print_makespan(const struct team_study *study, FILE *out)
-{
-    static const char *const keys[] = {"value", "error"};
-    static const char *const names[] = {"", "  error for this number of runs"};
-    const json_t *makespan = json_object_get(study->document, "makespan_s");
-    const json_t *expected = json_object_get(study->document, "expected");
-    const char *end = json_file_text(expected, "end");
-    (void)fprintf(out, "\n%-22s %10s %10s %10s %10s %10s\n", "makespan, s", "mean", "sd", "P05",
-                  "P50", "P95");
-    for (size_t k = 0; k < COUNT(keys); k++) {
-        (void)fprintf(out, "%-22s", names[k]);
-        for (size_t i = 0; i < COUNT(figure_names); i++) {
-            const json_t *figure = json_object_get(makespan, figure_names[i]);
-            csv_tables_cell(out, 10, 3, 'f', json_file_real(figure, keys[k]));
-        }
-        (void)fputc('\n', out);
-    }
-    (void)fprintf(out, "  without chance, all as estimated: %.3f s%s\n",
-                  json_file_real(expected, "makespan_s"),
-                  strcmp(end, team_run_end_name(TEAM_RUN_FINISHED)) == 0
-                      ? ""
-                      : ", and it does not finish");
-}
-
 /* Durations that come from the file rather than a recording weaken the interval. */
 static void print_guesses(const struct team_study *study, FILE *out)
 {
@@ -237,140 +209,42 @@ static void print_guesses(const struct team_study *study, FILE *out)
     }
     if (guessed > 0) {
         (void)fprintf(out,
-                      "  which is of little use: %zu of %zu durations come from the file, "
-                      "because fewer than six laps of each were recorded\n",
+                      "  %zu of %zu durations come from the file, because fewer than six laps "
+                      "of each were recorded: the interval is of little use\n",
                       guessed, json_array_size(activities));
     }
 }
 
-static void print_recorded(const struct team_study *study, FILE *out)
+/* Prints what the recording lacks. */
+static void print_lacks(const struct team_study *study, FILE *out)
 {
-    const json_t *recorded = json_object_get(study->document, "recorded");
-    const size_t count = json_array_size(recorded);
-    size_t inside = 0;
-    size_t i;
-    const json_t *run;
-    json_array_foreach(recorded, i, run)
-    {
-        (void)fprintf(out, "%s %.3f s", i == 0 ? "  as recorded:" : ",",
-                      json_file_real(run, "makespan_s"));
-        inside += json_is_true(json_object_get(run, "inside"));
+    const struct team_measured *measured = study->measured;
+    const size_t count = json_array_size(json_object_get(study->document, "recorded"));
+    const struct team_params *p = study->tp->params;
+    for (size_t i = 0; i < p->robot_count; i++) {
+        const struct team_measured_robot *m = &measured->robots[i];
+        const struct estimate *e = &m->fit.estimate;
+        const bool known = m->fitted && m->fit.n > 0;
+        if (!known || e->reason_count > 0) {
+            (void)fprintf(out, "  %s: %s\n", p->robots[i].name,
+                          known ? e->reasons[0] : "no moves of its pair in the recording");
+        }
     }
     if (count > 0) {
-        (void)fprintf(out, "; %zu of %zu within P05 .. P95\n", inside, count);
         print_guesses(study, out);
     }
-    if (study->measured && study->measured->run_count > count) {
+    if (measured->run_count > count) {
         (void)fprintf(out, "  %zu more runs of the recording are other work\n",
-                      study->measured->run_count - count);
+                      measured->run_count - count);
     }
 }
 
-static void print_ends(const struct team_study *study, FILE *out)
+bool team_study_show(const struct team_study *study, bool json)
 {
-    for (enum team_run_end e = TEAM_RUN_STUCK; e < TEAM_RUN_END_COUNT; e++) {
-        const uint64_t n = study->runs->statistics->ends[e];
-        if (n > 0) {
-            (void)fprintf(out, "  %llu runs did not finish: %s\n", (unsigned long long)n,
-                          team_run_end_name(e));
-        }
+    if (study->measured && !json) {
+        print_lacks(study, stdout);
     }
-    for (enum team_alarm a = TEAM_ALARM_DEADLOCK; a < TEAM_ALARM_COUNT; a++) {
-        const uint64_t n = study->runs->statistics->alarms[a];
-        if (n > 0) {
-            (void)fprintf(out, "  alarm %s in %llu runs\n", team_alarm_name(a),
-                          (unsigned long long)n);
-        }
-    }
-}
-
-/* clang-format off */
-#define NUMBER(key, heading, width, digits) {key, heading, width, digits, 1.0, NULL}
-#define PERCENT(key, heading) {key, heading, 10, 1, 100.0, NULL}
-#define TEXT(key, heading, also) {key, heading, -22, 0, 1.0, also}
-static const struct json_column robot_columns[] = {
-    TEXT("robot", "robot", NULL), PERCENT("busy_ratio", "busy, %"),
-    PERCENT("waiting_ratio", "waits, %"), PERCENT("idle_ratio", "idle, %"),
-    NUMBER("tasks_per_run", "tasks a run", 10, 1)};
-static const struct json_column resource_columns[] = {
-    TEXT("resource", "resource", NULL), PERCENT("used_ratio", "used, %"),
-    NUMBER("grants_per_run", "grants", 10, 1), NUMBER("wait_mean_s", "wait, s", 10, 3),
-    NUMBER("wait_longest_mean_s", "longest, s", 12, 3), NUMBER("wait_longest_s", "of all, s", 12, 3)};
-static const struct json_column wait_columns[] = {
-    TEXT("robot", "who waits", NULL), TEXT("for", "for whom", NULL), NUMBER("per_run_s", "s a run", 10, 3)};
-static const struct json_column activity_columns[] = {
-    TEXT("robot", "robot", NULL), TEXT("task", "task", "arg"),
-    NUMBER("mean_s", "mean, s", 10, 3), NUMBER("sd_s", "sd, s", 10, 3), NUMBER("from", "from", 10, 0),
-    NUMBER("measured.n", "measured", 10, 0), NUMBER("measured.mean_s", "mean, s", 10, 3),
-    NUMBER("measured.sd_s", "sd, s", 10, 3)};
-/* clang-format on */
-enum { MEASURED_COLUMNS = 3 };
-
-static int compare_waits(const void *a, const void *b)
-{
-    const double x = json_file_real(*(json_t *const *)a, "per_run_s");
-    const double y = json_file_real(*(json_t *const *)b, "per_run_s");
-    return (x < y) - (x > y);
-}
-
-/* Prints the longest waits of a big team. */
-static void print_waits(const struct team_study *study, FILE *out)
-{
-    const json_t *waits = json_object_get(study->document, "waits");
-    const size_t all = json_array_size(waits);
-    json_t **sorted = calloc(all + 1, sizeof *sorted);
-    json_t *shown = json_array();
-    for (size_t i = 0; sorted && i < all; i++) {
-        sorted[i] = json_array_get(waits, i);
-    }
-    if (sorted) {
-        qsort(sorted, all, sizeof *sorted, compare_waits);
-    }
-    for (size_t i = 0; sorted && i < all && i < WAITS_SHOWN; i++) {
-        (void)json_array_append(shown, sorted[i]);
-    }
-    json_table_page(shown, wait_columns, COUNT(wait_columns), out);
-    json_decref(shown);
-    free(sorted);
-}
-
-static void print_fits(const struct team_study *study, FILE *out)
-{
-    const struct team_params *p = study->tp->params;
-    for (size_t i = 0; study->measured && i < p->robot_count; i++) {
-        const struct team_measured_robot *m = &study->measured->robots[i];
-        const struct estimate *e = &m->fit.estimate;
-        if (!m->fitted || m->fit.n == 0) {
-            (void)fprintf(out, "  %s: no moves of its pair in the recording\n",
-                          p->robots[i].name);
-            continue;
-        }
-        (void)fprintf(out, "  %s: travel times %s, %zu moves, residuals %.3g s%s%s\n",
-                      p->robots[i].name, estimate_verdict_name(e->verdict), m->fit.n,
-                      m->fit.residual_s_sd, e->reason_count > 0 ? "; " : "",
-                      e->reason_count > 0 ? e->reasons[0] : "");
-    }
-}
-
-void team_study_print(const struct team_study *study, FILE *out)
-{
-    const struct team_params *p = study->tp->params;
-    (void)fprintf(
-        out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
-        p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
-        p->resource_count == 1 ? "" : "s", study->run_count, (unsigned long long)study->seed,
-        study->from ? "times measured in " : "nominal times", study->from ? study->from : "");
-    print_fits(study, out);
-    print_makespan(study, out);
-    print_recorded(study, out);
-    print_ends(study, out);
-    json_table_page(json_object_get(study->document, "robots"), robot_columns,
-                    COUNT(robot_columns), out);
-    json_table_page(json_object_get(study->document, "resources"), resource_columns,
-                    COUNT(resource_columns), out);
-    print_waits(study, out);
-    json_table_page(json_object_get(study->document, "activities"), activity_columns,
-                    COUNT(activity_columns) - (study->measured ? 0 : MEASURED_COLUMNS), out);
+    return document_page_show(json, write_study, study);
 }
 
 /* ---- CSV ---- */
@@ -387,31 +261,31 @@ static void write_makespans_csv(const void *what, FILE *out)
 static void write_robots_csv(const void *what, FILE *out)
 {
     const struct team_study *study = what;
-    json_table_csv(json_object_get(study->document, "robots"),
-                   "robot busy_ratio waiting_ratio idle_ratio tasks_per_run", out);
+    csv_tables_rows(json_object_get(study->document, "robots"),
+                    "robot busy_ratio waiting_ratio idle_ratio tasks_per_run", out);
 }
 
 static void write_resources_csv(const void *what, FILE *out)
 {
     const struct team_study *study = what;
-    json_table_csv(json_object_get(study->document, "resources"),
-                   "resource capacity used_ratio grants_per_run wait_mean_s "
-                   "wait_longest_mean_s wait_longest_s",
-                   out);
+    csv_tables_rows(json_object_get(study->document, "resources"),
+                    "resource capacity used_ratio grants_per_run wait_mean_s "
+                    "wait_longest_mean_s wait_longest_s",
+                    out);
 }
 
 static void write_waits_csv(const void *what, FILE *out)
 {
     const struct team_study *study = what;
-    json_table_csv(json_object_get(study->document, "waits"), "robot for per_run_s", out);
+    csv_tables_rows(json_object_get(study->document, "waits"), "robot for per_run_s", out);
 }
 
 static void write_activities_csv(const void *what, FILE *out)
 {
     const struct team_study *study = what;
-    json_table_csv(json_object_get(study->document, "activities"),
-                   "robot task arg from mean_s sd_s measured.n# measured.mean_s measured.sd_s",
-                   out);
+    csv_tables_rows(json_object_get(study->document, "activities"),
+                    "robot task arg from mean_s sd_s measured.n# measured.mean_s measured.sd_s",
+                    out);
 }
 
 const struct csv_table team_study_tables[TEAM_STUDY_TABLES] = {

@@ -25,7 +25,8 @@ struct team_study {
 void team_study_json(const struct team_study *study, FILE *out);
 /* The same, parsed; NULL: out of memory. */
 json_t *team_study_document(const struct team_study *study);
-void team_study_print(const struct team_study *study, FILE *out);
+/* The document or a page on standard output, as document_page_show(). */
+MUST_USE bool team_study_show(const struct team_study *study, bool json);
 
 /* Tables for csv_tables_write(); `what` is a struct team_study. */
 enum { TEAM_STUDY_TABLES = 5 };

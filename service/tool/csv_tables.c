@@ -29,6 +29,43 @@ void csv_tables_cell(FILE *out, int width, int digits, char style, double value)
     }
 }
 
+static const json_t *find_value(const json_t *row, const char *key, size_t bytes)
+{
+    const char *const dot = memchr(key, '.', bytes);
+    const size_t first = dot ? (size_t)(dot - key) : bytes;
+    const json_t *value = json_object_getn(row, key, first);
+    return dot ? json_object_getn(value, dot + 1, bytes - first - 1) : value;
+}
+
+void csv_tables_rows(const json_t *rows, const char *keys, FILE *out)
+{
+    size_t i;
+    const json_t *row;
+    for (const char *c = keys; *c; c++) {
+        if (*c != '#') {
+            (void)fputc(*c == ' ' ? ',' : *c == '.' ? '_' : *c, out);
+        }
+    }
+    json_array_foreach(rows, i, row)
+    {
+        const char *between = "\n";
+        for (const char *key = keys; *key; key += strspn(key, " ")) {
+            const size_t bytes = strcspn(key, " #");
+            const bool is_count = key[bytes] == '#';
+            const json_t *value = find_value(row, key, bytes);
+            const char *text = json_string_value(value);
+            char number[JSON_WRITE_NUMBER_MAX] = {is_count ? '0' : '\0'};
+            if (json_is_number(value)) {
+                (void)json_format_real(json_number_value(value), number);
+            }
+            (void)fprintf(out, "%s%s", between, text ? text : number);
+            between = ",";
+            key += bytes + is_count;
+        }
+    }
+    (void)fputc('\n', out);
+}
+
 static enum status write_table(const char *folder, const struct csv_table *table,
                                const void *what, struct err *err)
 {

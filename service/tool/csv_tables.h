@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "base/errors/err.h"
 
 /* A file of the folder with its writer. */
@@ -22,6 +24,11 @@ MUST_USE enum status csv_tables_write(const char *folder, const struct csv_table
 
 /* Write a number and a comma, or the end of the line; an unknown number is empty. */
 void csv_tables_number(FILE *out, double value, bool last);
+
+/* Write the members of an array of objects with these keys, separated by spaces;
+ * "object.member" is a member of an object in the row. The heading is the keys, with '_' for
+ * '.'. What a row lacks, and null, is empty, but 0 for a key with a '#' behind it: a count. */
+void csv_tables_rows(const json_t *rows, const char *keys, FILE *out);
 
 /* Write a cell of this width with at least one space before it. Style 'f': digits decimals;
  * '+': the same with a sign; 'g': digits significant digits. "-" stands for an unknown

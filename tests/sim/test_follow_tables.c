@@ -6,6 +6,7 @@
 
 #include "config/options/option_file.h"
 #include "service/sim/experiment/follow_study.h"
+#include "service/tool/document_page.h"
 #include "service/tool/json_file.h"
 
 enum { STATES = 6 };
@@ -28,7 +29,7 @@ static bool run_study(const struct experiment_file *file, struct follow_study *s
     CHECK_TEXT(file->name, err.text, "");
     if (status == STATUS_OK) {
         (void)fputc('\n', stdout);
-        follow_output.page(study, stdout);
+        CHECK_INT("page", document_page_print(stdout, follow_output.members, study), STATUS_OK);
     }
     return status == STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "config/options/option_file.h"
 #include "service/sim/experiment/joint_study.h"
+#include "service/tool/document_page.h"
 #include "service/tool/json_file.h"
 
 static bool load_joint(const char *name, struct joint_file *file)
@@ -70,7 +71,7 @@ static void test_reference(void)
     if (!load_joint("joint", &file) || !run_study(&file, &study)) {
         return;
     }
-    joint_output.page(&study, stdout);
+    CHECK_INT("page", document_page_print(stdout, joint_output.members, &study), STATUS_OK);
     CHECK_INT("lags", file.lag_count, COUNT(rows));
     for (size_t i = 0; i < COUNT(rows) && i < file.lag_count; i++) {
         struct joint_trial_params fine;
@@ -125,7 +126,7 @@ static void test_published(void)
     if (!load_joint("joint_paper", &file) || !run_study(&file, &study)) {
         return;
     }
-    joint_output.page(&study, stdout);
+    CHECK_INT("page", document_page_print(stdout, joint_output.members, &study), STATUS_OK);
     for (int k = POSITION_P; k <= POSITION_FSM; k++) {
         const struct joint_indices *sum = &study.result[0][k].sum;
         CHECK_NEAR("ISE", sum->ise, file.paper[k].ise, 0.018, 0.0);

@@ -52,7 +52,7 @@ rows = list(csv.DictReader(open(sys.argv[3] + "/run.csv")))
 assert len(rows) > 100 and all(None not in row and "" not in row.values() for row in rows)
 P
     "$TANDEM" follow "$file" --runs 1 >"$work/page" || fail "$name: page"
-    grep -q '^u  *[0-9]\|^time_optimal  *[0-9]\|^ *125 Hz  *100 ms  *[0-9]' "$work/page" || fail "$name: no row of figures"
+    grep -q '^  u  *[0-9]\|^  time_optimal  *[0-9]\|^  1  *125  *0.1  *[0-9]' "$work/page" || fail "$name: no row of figures"
 done
 
 # A recording in place of an arm's moves: a recording that an arm wrote is read again; only an arm accepts one.

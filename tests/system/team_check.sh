@@ -29,7 +29,7 @@ YAML
 }
 
 team ab_ba.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: B, Go, Lock: A, Go, UnLock: [A, B]'
-check 1 'R1 ends Go; R2 ends Go: R1 holds A wants B, R2 holds B wants A' "$work/ab_ba.yaml"
+check 1 'worst: end deadlock, waits R1 holds A wants B, R2 holds B wants A' "$work/ab_ba.yaml"
 check 1 '"worst":{"end":"deadlock","path":\["R1 ends Go","R2 ends Go"\]' --json "$work/ab_ba.yaml"
 sed 's/free/ordered/' "$work/ab_ba.yaml" >"$work/against.yaml"
 check 2 'against.yaml:9:' "$work/against.yaml"
@@ -38,17 +38,17 @@ check 2 'against.yaml:9:' "$work/against.yaml"
 team trap.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: [A, B], Go, UnLock: [A, B]'
 check 1 'R1 holds A wants B, R2 wants A B' "$work/trap.yaml"
 sed 's/free/ordered/' "$work/trap.yaml" >"$work/ordered.yaml"
-check 0 'complete, ' "$work/ordered.yaml"
-check 0 'blocked ' --failures 1 "$work/ordered.yaml"
-check 3 'not complete, .* states seen, limit 3' --failures 2 --states 3 "$work/ordered.yaml"
+check 0 'complete yes, ' "$work/ordered.yaml"
+check 0 'blocked [1-9]' --failures 1 "$work/ordered.yaml"
+check 3 'complete no, stop states, states 5' --failures 2 --states 3 "$work/ordered.yaml"
 
 # Work that no robot does.
 sed 's/^      two:.*/&\n      three: [Go]/' "$work/ordered.yaml" >"$work/unused.yaml"
-check 0 'sequence three: never used' "$work/unused.yaml"
+check 0 'unused_sequences three' "$work/unused.yaml"
 
 # The examples, and a lab file.
 for file in config/examples/class*.yaml config/examples/seed004_A.yaml; do
-    check 0 'complete, ' --failures 1 --losses 1 "$file"
+    check 0 'complete yes, ' --failures 1 --losses 1 "$file"
 done
 
 check 2 '[file_unreadable]' "$work/none.yaml"

@@ -30,8 +30,8 @@ grep -q '"expected":{"makespan_s":126.5,"end":"finished"}' one || fail "expected
 grep -q '"finished":500' one || fail "not all finished"
 grep -q '"waits":\[{"robot":"R1","for":"R2",' one || fail "who waits"
 simulate nominal.yaml --runs 100 --csv tables --plot tables >page
-grep -q '^makespan, s  *mean  *sd  *P05  *P50  *P95$' page || fail "page: $(cat page)"
-grep -q '^R1  *R2  *[0-9.]*$' page || fail "waits of the page"
+grep -q '^  p95  *[0-9.]*  *[0-9.]*$' page || fail "page: $(cat page)"
+grep -q '^  R1  *R2  *[0-9.]*$' page || fail "waits of the page"
 [ "$(wc -l <tables/makespans.csv)" = 101 ] || fail "makespans.csv"
 # Without a recording nothing is measured, which is counted as 0.
 awk -F, 'NR > 1 && ($7 "" != "0" || $8 $9 != "")' tables/activities.csv >measured
@@ -42,7 +42,7 @@ if command -v gnuplot >/dev/null; then grep -q '<svg' tables/simulate.svg || fai
 # The page lists every wait of the document, equal ones too.
 sed '/R2: /{p;s/R2/R3/;s/r2/r3/}; s/, nominal_sd_s: 0.[12]//g' nominal.yaml >equal.yaml
 simulate equal.yaml --runs 1 --json | grep -o '"for"' >waits || fail "equal waits: $(simulate equal.yaml --runs 1 2>&1)"
-simulate equal.yaml --runs 1 | sed -n '/^who waits/,/^$/p' | grep '^R' >lines
+simulate equal.yaml --runs 1 | sed -n '/^waits/,/^$/p' | grep '^ .* R[123] ' >lines
 [ "$(wc -l <waits)" = "$(wc -l <lines)" ] || fail "waits: $(cat lines)"
 
 # Changed teams: a place for both, or a faster robot.
@@ -111,7 +111,7 @@ assert [f["moves"] for f in d["travel_times"]] == [50, 50], d["travel_times"]
 EOF
 simulate cell.yaml --from - --json <moves.jsonl >again && sed 's/"from":"-"/"from":"moves.jsonl"/' again | cmp -s - learnt || fail "standard input"
 simulate cell.yaml --from moves.jsonl --side virtual --runs 10 >page || fail "the virtual side"
-grep -q 'R1: travel times .* 50 moves' page || fail "page of what was learnt: $(cat page)"
+grep -q '^  R1  *[A-Z]*  *50 ' page || fail "page of what was learnt: $(cat page)"
 grep -q 'R1: no moves' page && fail "moves"
 
 # All errors are reported.
@@ -146,5 +146,5 @@ got=0; "$TANDEM" team simulat x 2>err || got=$?
 sed 's/cycle: .*/cycle: [Move: IB, Repeat]/' nominal.yaml >endless.yaml
 got=0; simulate endless.yaml --horizon 60 --runs 3 >out || got=$?
 [ $got = 1 ] || fail "endless: exit $got"
-grep -q '3 runs did not finish: horizon' out || fail "endless: $(cat out)"
+grep -q 'horizon 3, endless' out || fail "endless: $(cat out)"
 echo "tandem team simulate: fine"

@@ -25,54 +25,6 @@ static const char *name_of(const struct arm_file *file)
     return file->recording_path[0] ? "a recording" : "a simulated arm";
 }
 
-/* ---- for people ---- */
-
-static void print_errors(const struct arm_errors *e, FILE *out)
-{
-    double figures[FIGURES];
-    list_figures(e, figures);
-    csv_tables_cell(out, 10, 3, 'g', figures[0]);
-    csv_tables_cell(out, 7, 3, 'g', figures[1]);
-}
-
-static void print_page(const void *what, FILE *out)
-{
-    const struct arm_study *study = what;
-    const struct arm_file *file = study->file;
-    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
-    (void)fprintf(out, "%s of %g s, %s; lag %g s\n", name_of(file), study->duration_s,
-                  file->arm.name, file->theta[0]);
-    (void)fprintf(out,
-                  "\nhow far the virtual tool is from the real one while that moves, mm: root "
-                  "mean square, largest\n%9s %8s",
-                  "telemetry", "late");
-    for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-        (void)fprintf(out, " %17s", arm_shown_name((enum arm_shown)k));
-    }
-    for (size_t i = 0; i < file->case_count; i++) {
-        const struct arm_telemetry *t = &file->telemetry[i];
-        (void)fprintf(out, "\n%6g Hz %5g ms", t->rate_hz, 1e3 * t->late_s);
-        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-            print_errors(&study->shown[i][k], out);
-        }
-    }
-    (void)fputs(
-        "\nhold: the last sample; speed: on at its measured speeds; ramp: on at its "
-        "set points' speeds\nas they change, not through zero; commanded: the same if the "
-        "arm publishes how fast they change\n",
-        out);
-    if (file->off_count > 0) {
-        (void)fprintf(out, "\nknown commands instead, %llu of %llu moves as commanded\n",
-                      (unsigned long long)(study->commands.moves - study->commands.others),
-                      (unsigned long long)study->commands.moves);
-    }
-    for (size_t i = 0; i < file->off_count; i++) {
-        (void)fprintf(out, "begun %4g ms off ", 1e3 * file->off_s[i]);
-        print_errors(&study->commanded[i], out);
-        (void)fputc('\n', out);
-    }
-}
-
 /* ---- JSON ---- */
 
 static void write_errors(struct json_writer *w, const char *key, const struct arm_errors *e)
@@ -272,8 +224,7 @@ static const struct csv_table tables[] = {{"telemetry.csv", write_telemetry_csv}
                                           {"commands.csv", write_commands_csv},
                                           {"run.csv", write_run_csv}};
 
-const struct experiment_output arm_output = {.page = print_page,
-                                             .members = write_members,
+const struct experiment_output arm_output = {.members = write_members,
                                              .tables = tables,
                                              .table_count = COUNT(tables),
                                              .script = write_plot};

@@ -8,7 +8,7 @@
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
-#include "service/tool/json_file.h"
+#include "service/tool/document_page.h"
 #include "service/tool/model_argument.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
@@ -30,14 +30,8 @@ struct places {
 static int show_study(const struct experiment_output *output, const void *study,
                       const struct places *to, enum status status, struct err *err)
 {
-    if (status == STATUS_OK && to->json) {
-        json_file_print(stdout, output->members, study);
-    } else if (status == STATUS_OK) {
-        output->page(study, stdout);
-    }
-    if (status == STATUS_OK && fflush(stdout) != 0) {
-        status = err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, "standard output",
-                         "cannot be written");
+    if (status == STATUS_OK && !document_page_show(to->json, output->members, study)) {
+        return EXIT_FAILED;
     }
     if (status == STATUS_OK && to->csv_folder) {
         status =

@@ -5,21 +5,6 @@
 
 #include "service/sim/experiment/follow_study.h"
 
-/* --- for people --------------------------------------------------------------------------- */
-
-static const char *text_of_drive(const struct trial_params *trial)
-{
-    return trial->drive == TRIAL_EFFORTS    ? "open loop, the same efforts"
-           : trial->drive == TRIAL_COMMANDS ? "open loop, the same commands"
-           : trial->source == TRIAL_SHADOW  ? "following by telemetry"
-                                            : "following";
-}
-
-static const char *name_of(const struct experiment_robot *robot)
-{
-    return robot->vessel[0] ? robot->vessel : "parameters of the file";
-}
-
 /* Figures of a state, in the order of JSON and table. */
 enum { FIGURES = 10 };
 
@@ -31,70 +16,6 @@ static void list_figures(const struct follow_study *study, size_t i, double figu
         s->rmse.median, s->rmse.p95,       s->mae.median,  s->mae.p95,    s->r2.median,
         s->r2.p95,      s->open_loop_rmse, paper->rmse[i], paper->mae[i], paper->r2[i]};
     memcpy(figures, values, sizeof values);
-}
-
-static void print_states(const struct follow_study *study, FILE *out)
-{
-    static const size_t order[] = {0, 1, 7, 6, 2, 8, 4, 9};
-    (void)fprintf(out, "\n%-6s %10s %10s %10s %10s | %10s %10s | %10s %10s\n", "state", "RMSE",
-                  "p95", "paper", "open loop", "MAE", "paper", "R2", "paper");
-    for (size_t i = 0; i < study->states; i++) {
-        double figures[FIGURES];
-        list_figures(study, i, figures);
-        (void)fprintf(out, "%-6s", study->state[i].name);
-        for (size_t k = 0; k < COUNT(order); k++) {
-            (void)fputs(k == 4 || k == 6 ? " |" : "", out);
-            csv_tables_cell(out, 10, 4, 'g', figures[order[k]]);
-        }
-        (void)fputc('\n', out);
-    }
-}
-
-static void print_forces(const struct follow_study *study, FILE *out)
-{
-    const struct model *model = study->file->model;
-    const struct trial_params *trial = &study->file->trial;
-    if (trial->drive != TRIAL_FOLLOW) {
-        return;
-    }
-    for (size_t i = 0; i < model->axis_count; i++) {
-        if (isfinite(study->found_ratio[i])) {
-            (void)fprintf(out, "force found along %s: %.1f %% of what acts%s\n",
-                          study->state[i].name, 100.0 * study->found_ratio[i],
-                          trial->follower.allocation.reaches[i] ? ""
-                                                                : ", unmatched: nothing can "
-                                                                  "push there");
-        }
-    }
-    for (size_t i = 0; i < model->axis_count; i++) {
-        if (!trial->follower.allocation.reaches[i] || study->saturated_ratio > 0.0) {
-            (void)fprintf(out, "effort lacking, %s: %.3g (root mean square)\n",
-                          model->axes[i].effort, study->unmatched_rms[i]);
-        }
-    }
-    if (study->saturated_ratio > 0.0) {
-        (void)fprintf(out, "at a limit of the actuators: %.2g %% of the time\n",
-                      100.0 * study->saturated_ratio);
-    }
-}
-
-static void print_page(const void *what, FILE *out)
-{
-    const struct follow_study *study = what;
-    const struct experiment_file *file = study->file;
-    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
-    (void)fprintf(out, "%s after %s: %s, %g s, control every %g ms\n", name_of(&file->plant),
-                  name_of(&file->reference), text_of_drive(&file->trial),
-                  file->trial.duration_s, 1e3 * file->trial.follower.period_s);
-    (void)fprintf(out, "%zu of %u run%s (median, 95 %% quantile), seed %llu\n", study->runs,
-                  (unsigned)file->runs, file->runs == 1 ? "" : "s",
-                  (unsigned long long)file->seed);
-    if (study->diverged > 0) {
-        (void)fprintf(out, "LOST in %zu runs: velocities that are no numbers\n",
-                      study->diverged);
-    }
-    print_states(study, out);
-    print_forces(study, out);
 }
 
 /* --- JSON --------------------------------------------------------------------------------- */
@@ -331,8 +252,7 @@ static void write_plot(FILE *to, const void *what)
 static const struct csv_table tables[] = {{"states.csv", write_states_csv},
                                           {"run.csv", write_run_csv}};
 
-const struct experiment_output follow_output = {.page = print_page,
-                                                .members = write_members,
+const struct experiment_output follow_output = {.members = write_members,
                                                 .tables = tables,
                                                 .table_count = COUNT(tables),
                                                 .script = write_plot};

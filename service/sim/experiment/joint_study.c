@@ -62,69 +62,6 @@ static double figure_of(const struct joint_trial_result *r, size_t k)
     return values[k];
 }
 
-/* --- for people ----------------------------------------------------------------------------
- */
-
-static void print_row(const struct joint_study *study, size_t lag, enum position_kind kind,
-                      FILE *out)
-{
-    const struct joint_trial_result *r = &study->result[lag][kind];
-    const struct joint_trial_result *best = &study->result[lag][POSITION_TIME_OPTIMAL];
-    const double beyond = study->file->runs[POSITION_TIME_OPTIMAL]
-                              ? 100.0 * (r->integral.iae / best->integral.iae - 1.0)
-                              : nan("");
-    (void)fprintf(out, "%-13s %9.2f %8.3f %8.3f", position_kind_name(kind), r->integral.ise,
-                  r->integral.iae, r->integral.itae);
-    csv_tables_cell(out, 8, 2, 'f', beyond);
-    (void)fprintf(out, " %8.3f %10.4f %11.5f\n", r->settle_s, r->overshoot,
-                  fabs(r->final_error) < 5e-6 ? 0.0 : r->final_error);
-}
-
-static void print_sums(const struct joint_study *study, FILE *out)
-{
-    const struct joint_file *file = study->file;
-    (void)fprintf(out, "\nlag %g s, sums over samples every %g ms\n", file->lag_s[0],
-                  1e3 * file->trial.sample_s);
-    (void)fprintf(out, "%-13s %10s %10s | %9s %9s | %9s %9s\n", "controller", "ISE", "paper",
-                  "IAE", "paper", "ITAE", "paper");
-    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
-        const double *sum = &study->result[0][k].sum.ise; /* ise, iae, itae */
-        const double *paper = &file->paper[k].ise;
-        if (!file->runs[k]) {
-            continue;
-        }
-        (void)fprintf(out, "%-13s", position_kind_name((enum position_kind)k));
-        for (int i = 0; i < 3; i++) {
-            (void)fputs(i > 0 ? " |" : "", out);
-            csv_tables_cell(out, i > 0 ? 9 : 10, 2, 'f', sum[i]);
-            csv_tables_cell(out, i > 0 ? 9 : 10, 2, 'f', paper[i]);
-        }
-        (void)fputc('\n', out);
-    }
-}
-
-static void print_page(const void *what, FILE *out)
-{
-    const struct joint_study *study = what;
-    const struct joint_file *file = study->file;
-    const struct position_params *control = &file->trial.control;
-    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
-    (void)fprintf(out, "from 0 to %g rad in %g s, commands %g to %g rad/s every %g ms\n",
-                  file->trial.set_point, file->trial.duration_s, control->command_min,
-                  control->command_max, 1e3 * control->period_s);
-    for (size_t i = 0; i < file->lag_count; i++) {
-        (void)fprintf(out, "\nlag %g s\n%-13s %9s %8s %8s %8s %8s %10s %11s\n", file->lag_s[i],
-                      "controller", "ISE", "IAE", "ITAE", "IAE +%", "2 % s", "over rad",
-                      "left rad");
-        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
-            if (file->runs[k]) {
-                print_row(study, i, (enum position_kind)k, out);
-            }
-        }
-    }
-    print_sums(study, out);
-}
-
 /* --- JSON ----------------------------------------------------------------------------------
  */
 
@@ -300,8 +237,7 @@ static void write_plot(FILE *to, const void *what)
 static const struct csv_table tables[] = {{"controllers.csv", write_controllers_csv},
                                           {"run.csv", write_run_csv}};
 
-const struct experiment_output joint_output = {.page = print_page,
-                                               .members = write_members,
+const struct experiment_output joint_output = {.members = write_members,
                                                .tables = tables,
                                                .table_count = COUNT(tables),
                                                .script = write_plot};

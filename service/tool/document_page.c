@@ -1,4 +1,4 @@
-#include "service/identify/document_page.h"
+#include "service/tool/document_page.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/text/utf8.h"
 #include "service/tool/json_file.h"
 
-enum { CELL_BYTES = 1024, NAME_BYTES = 128, LINE_WIDTH = 100 };
+enum { CELL_BYTES = 1024, NAME_BYTES = 128, LINE_WIDTH = 100, ROWS_SHOWN = 100 };
 
 /* Members of every estimate, in the lines of estimate_page.h. */
 static const char *const shown[] = {
@@ -19,22 +19,95 @@ static const char *const shown[] = {
 
 /* ---- the document in a simple shape ---- */
 
-/* Makes an object of an array; the keys are the items' names, or their numbers. */
+/* Is it an object without objects? */
+static bool is_row(json_t *value)
+{
+    bool row = json_is_object(value);
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_object_foreach(value, key, member)
+    {
+        row = row && !json_is_object(member);
+    }
+    return row;
+}
+
+/* Moves the members of objects without objects into their parent, as "object.member". */
+static void flatten_item(json_t *item)
+{
+    json_t *flat = json_object();
+    const char *key = NULL;
+    const char *inner = NULL;
+    json_t *member = NULL;
+    json_t *value = NULL;
+    json_object_foreach(item, key, member)
+    {
+        (void)json_object_set(is_row(member) ? NULL : flat, key, member);
+        json_object_foreach(is_row(member) ? member : NULL, inner, value)
+        {
+            char name[NAME_BYTES];
+            (void)snprintf(name, sizeof name, "%s.%s", key, inner);
+            (void)json_object_set(flat, name, value);
+        }
+    }
+    (void)json_object_clear(item);
+    (void)json_object_update(item, flat);
+    json_decref(flat);
+}
+
+/* Makes an object of an array. The keys are the first members of its items, if these are
+ * different texts, else numbers. */
 static json_t *name_items(json_t *array)
 {
     json_t *object = json_object();
-    json_t *item = NULL;
+    json_t *item = json_array_get(array, 0);
+    const char *key = json_object_iter_key(json_object_iter(item));
     size_t at = 0;
+    bool named = key != NULL;
+    char first[NAME_BYTES];
+    (void)snprintf(first, sizeof first, "%s", named ? key : "");
     json_array_foreach(array, at, item)
     {
-        char number[24];
-        const char *name = json_string_value(json_object_get(item, "name"));
-        (void)snprintf(number, sizeof number, "%zu", at + 1);
-        const bool named = name && !json_object_get(object, name);
-        (void)json_object_set(object, named ? name : number, item);
-        (void)json_object_del(named ? item : NULL, "name");
+        const char *name = json_string_value(json_object_get(item, first));
+        named = named && name && !json_object_get(object, name);
+        (void)json_object_set_new(object, named ? name : "", json_null());
+    }
+    (void)json_object_clear(object);
+    json_array_foreach(array, at, item)
+    {
+        char name[NAME_BYTES];
+        (void)snprintf(name, sizeof name, "%zu", at + 1);
+        (void)json_object_set(
+            object, named ? json_string_value(json_object_get(item, first)) : name, item);
+        (void)json_object_del(named ? item : NULL, first);
     }
     return object;
+}
+
+/* Makes a table of an object whose members have scalars, and no objects but plain rows. */
+static void flatten_members(json_t *object)
+{
+    const char *key = NULL;
+    const char *inner = NULL;
+    json_t *member = NULL;
+    json_t *value = NULL;
+    bool flat = json_object_size(object) > 1;
+    bool has_scalar = false;
+    json_object_foreach(object, key, member)
+    {
+        flat = flat && json_is_object(member);
+        json_object_foreach(member, inner, value)
+        {
+            flat = flat && (!json_is_object(value) || is_row(value));
+            has_scalar = has_scalar || !json_is_object(value);
+        }
+    }
+    json_object_foreach(object, key, member)
+    {
+        if (flat && has_scalar) {
+            flatten_item(member);
+        }
+    }
 }
 
 /* Leaves scalars, arrays of scalars, and objects; removes what is unknown, empty, or shown
@@ -63,19 +136,7 @@ static void simplify_object(json_t *object)
             (void)json_object_del(object, key);
         }
     }
-}
-
-/* Is it an object without objects? */
-static bool is_row(json_t *value)
-{
-    bool row = json_is_object(value);
-    const char *key = NULL;
-    json_t *member = NULL;
-    json_object_foreach(value, key, member)
-    {
-        row = row && !json_is_object(member);
-    }
-    return row;
+    flatten_members(object);
 }
 
 /* Is it an object of such rows? */
@@ -149,9 +210,17 @@ static void format_scalar(const json_t *value, char text[CELL_BYTES])
     }
 }
 
+/* Is it an array of sentences? */
+static bool is_list(const json_t *value)
+{
+    const char *first = json_string_value(json_array_get(value, 0));
+    return first && strchr(first, ' ');
+}
+
 /* Formats a scalar, or the scalars of an array one after the other. */
 static void format_cell(const json_t *value, char text[CELL_BYTES])
 {
+    const char *between = is_list(value) ? "; " : " ";
     size_t at = 0;
     size_t used = 0;
     const json_t *part = NULL;
@@ -162,12 +231,26 @@ static void format_cell(const json_t *value, char text[CELL_BYTES])
     {
         char one[CELL_BYTES];
         format_scalar(part, one);
-        (void)snprintf(text + used, CELL_BYTES - used, "%s%s", at > 0 ? " " : "", one);
+        (void)snprintf(text + used, CELL_BYTES - used, "%s%s", at > 0 ? between : "", one);
         used = strlen(text);
     }
 }
 
-/* Prints "name: key value, key value", over several lines if need be. */
+/* Prints the sentences of a list, one a line. */
+static void print_list(const char *key, const json_t *list, FILE *out)
+{
+    char text[CELL_BYTES];
+    size_t at = 0;
+    const json_t *sentence = NULL;
+    (void)fprintf(out, "  %s\n", key);
+    json_array_foreach(list, at, sentence)
+    {
+        format_scalar(sentence, text);
+        (void)fprintf(out, "    %s\n", text);
+    }
+}
+
+/* Prints "name: key value, key value", over several lines if need be, then the lists. */
 static void print_row(const char *name, json_t *row, FILE *out)
 {
     char text[CELL_BYTES];
@@ -177,7 +260,7 @@ static void print_row(const char *name, json_t *row, FILE *out)
     size_t used = 0;
     json_object_foreach(row, key, member)
     {
-        if (!json_is_object(member)) {
+        if (!json_is_object(member) && !is_list(member)) {
             used += used > 0 ? 0 : 1 + (size_t)fprintf(out, " %s%s", name[0] ? " " : "", name);
             format_cell(member, text);
             const size_t more = strlen(before) + strlen(key) + strlen(text) + 2;
@@ -188,6 +271,12 @@ static void print_row(const char *name, json_t *row, FILE *out)
         }
     }
     (void)fputs(used > 0 ? "\n" : "", out);
+    json_object_foreach(row, key, member)
+    {
+        if (is_list(member)) {
+            print_list(key, member, out);
+        }
+    }
 }
 
 /* Makes the columns as wide as this row needs; a negative width aligns to the left. */
@@ -218,12 +307,34 @@ static void print_cells(json_t *columns, const char *label, int label_width, con
     (void)fprintf(out, "  %-*s", label_width, utf8_tame(text));
     json_object_foreach(columns, key, width)
     {
+        const bool last = !json_object_iter_next(columns, json_object_key_to_iter(key));
+        const int wide = (int)json_integer_value(width);
         format_cell(json_object_get(row, key), text);
-        (void)fprintf(out, "  %*s", (int)json_integer_value(width), row ? text : key);
+        (void)fprintf(out, "  %*s", last && wide < 0 ? 0 : wide, row ? text : key);
     }
     (void)fputc('\n', out);
 }
 
+/* Moves as many columns as a line has room for, at least one. */
+static json_t *move_columns(json_t *columns, int used)
+{
+    json_t *block = json_object();
+    const char *key = NULL;
+    void *next = NULL;
+    json_t *width = NULL;
+    json_object_foreach_safe(columns, next, key, width)
+    {
+        used += 2 + abs((int)json_integer_value(width));
+        if (used > LINE_WIDTH && json_object_size(block) > 0) {
+            break;
+        }
+        (void)json_object_set(block, key, width);
+        (void)json_object_del(columns, key);
+    }
+    return block;
+}
+
+/* Prints rows; what is wider than a line goes on below. */
 static void print_table(json_t *table, FILE *out)
 {
     json_t *columns = json_object();
@@ -235,10 +346,20 @@ static void print_table(json_t *table, FILE *out)
         widen_columns(columns, row);
         width = width > (int)strlen(key) ? width : (int)strlen(key);
     }
-    print_cells(columns, "", width, NULL, out);
-    json_object_foreach(table, key, row)
-    {
-        print_cells(columns, key, width, row, out);
+    while (json_object_size(columns) > 0) {
+        json_t *block = move_columns(columns, width + 2);
+        size_t rows = 0;
+        print_cells(block, "", width, NULL, out);
+        json_object_foreach(table, key, row)
+        {
+            if (rows++ < ROWS_SHOWN) {
+                print_cells(block, key, width, row, out);
+            }
+        }
+        if (rows > ROWS_SHOWN) {
+            (void)fprintf(out, "  and %zu more, see --json\n", rows - ROWS_SHOWN);
+        }
+        json_decref(block);
     }
     json_decref(columns);
 }
@@ -301,18 +422,28 @@ enum status document_page_print(FILE *out,
                                 void (*members)(const void *what, struct json_writer *w),
                                 const void *what)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    if (to) {
-        json_file_print(to, members, what);
-    }
-    json_t *document = to && fclose(to) == 0 ? json_loadb(text, bytes, 0, NULL) : NULL;
-    free(text);
+    json_t *document = json_file_document(members, what);
     simplify_object(document);
     if (json_object_size(document) > 0) {
         print_object("", document, out);
     }
     json_decref(document);
     return document ? STATUS_OK : STATUS_E_NOMEM;
+}
+
+bool document_page_show(bool json, void (*members)(const void *what, struct json_writer *w),
+                        const void *what)
+{
+    enum status st = STATUS_OK;
+    if (json) {
+        json_file_print(stdout, members, what);
+    } else {
+        st = document_page_print(stdout, members, what);
+    }
+    if (st != STATUS_OK || fflush(stdout) != 0) {
+        (void)fprintf(stderr, "tandem: standard output: %s\n",
+                      st == STATUS_OK ? "cannot be written" : "not enough memory");
+        return false;
+    }
+    return true;
 }
