@@ -149,6 +149,10 @@ MUST_USE enum status expression_infer(struct expression_pool *pool, uint16_t roo
 size_t expression_print(const struct expression_pool *pool, uint16_t root, char *out,
                         size_t size);
 
+/* Does the same as TeX for people; nothing reads it back. */
+size_t expression_print_tex(const struct expression_pool *pool, uint16_t root, char *out,
+                            size_t size);
+
 /* Does the same with blanks around every binary sign, as machines are written. */
 size_t expression_print_wide(const struct expression_pool *pool, uint16_t root, char *out,
                              size_t size);

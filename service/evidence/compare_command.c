@@ -184,10 +184,6 @@ static int run_compare(struct run *run)
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
         return EXIT_FAILED;
     }
-    if (fflush(stdout) != 0) {
-        (void)fputs("tandem: standard output: cannot be written\n", stderr);
-        return EXIT_FAILED;
-    }
     return run->failed ? EXIT_AS_ASKED : EXIT_FINE;
 }
 

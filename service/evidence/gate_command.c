@@ -165,11 +165,6 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (!argv[1] || !argv[2] || argv[3]) {
-        (void)fputs("tandem: gate needs REFERENCE and CANDIDATE, see 'tandem gate --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     run->two.path[0] = argv[1];
     run->two.path[1] = argv[2];
     return parse_margins(&margins, o) && parse_needs(&needs, o) && parse_block(o)
@@ -244,13 +239,10 @@ static int report_gate(struct run *run, struct gate_result result)
     } else {
         gate_print_text(&report, stdout);
     }
-    bool written = fflush(stdout) == 0;
     for (size_t i = 0; i < run->two.count && result.usable == 0; i++) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->ids[i], run->pairs[i].why);
     }
-    if (run->junit) {
-        written = write_junit(run->junit, &report) && written;
-    }
+    const bool written = !run->junit || write_junit(run->junit, &report);
     return written && result.usable > 0 ? statuses[result.outcome] : EXIT_FAILED;
 }
 

@@ -11,8 +11,7 @@
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
-#include "service/tool/csv_tables.h"
-#include "service/tool/json_file.h"
+#include "service/tool/document_page.h"
 #include "service/tool/lab_argument.h"
 
 struct forecast_run {
@@ -138,8 +137,9 @@ static void receive_effect(void *context, const struct effect *effect)
 static bool read_recording(struct forecast_run *run, char **paths, size_t count)
 {
     struct err err = {0};
-    if (replay_read_files(run->replay, &run->file, (const char *const *)paths, count,
-                          run->pair ? run->pair : "", &err) != STATUS_OK) {
+    const struct replay_input input = {
+        .paths = (const char *const *)paths, .count = count, .pair = run->pair};
+    if (replay_read_files(run->replay, &run->file, &input, &err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
         return false;
     }
@@ -181,61 +181,6 @@ static void write_pairs(const void *what, struct json_writer *w)
     json_write_close(w);
 }
 
-/* Prints a pair's part of the document for people. */
-static void print_answer(const char *id, const json_t *answer)
-{
-    const char *verdict = json_file_text(answer, "answer");
-    const json_t *row;
-    size_t i;
-    (void)printf("%s\n", id);
-    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
-        const char *name = forecast_quantity_name(q);
-        const json_t *lap = json_object_get(answer, name);
-        const json_t *held = json_object_get(json_object_get(answer, "quantities"), name);
-        if (held) {
-            (void)printf("  %-11s %.0f of the last %.0f intervals at 95 %% held\n", name,
-                         json_file_real(held, "held"), json_file_real(held, "of"));
-        } else if (lap) {
-            (void)printf("  %-11s", name);
-            csv_tables_cell(stdout, 8, 3, 'f', json_file_real(lap, "expected_s"));
-            (void)printf(" s, %g %% within", 100.0 * json_file_real(answer, "level"));
-            csv_tables_cell(stdout, 0, 3, 'f', json_file_real(lap, "low_s"));
-            (void)printf(" ..");
-            csv_tables_cell(stdout, 0, 3, 'f', json_file_real(lap, "high_s"));
-            (void)printf(" s\n");
-        }
-    }
-    if (verdict[0]) {
-        (void)printf("  %s: %s\n", verdict, json_file_text(answer, "why"));
-    }
-    json_array_foreach(json_object_get(answer, "summary"), i, row)
-    {
-        const double of = json_file_real(row, "of");
-        if (of > 0.0) {
-            const double count = json_file_real(row, "held");
-            (void)printf("  %3.0f moves, %-11s %.0f of %.0f held (%.3f), median half width",
-                         json_file_real(row, "count"), json_file_text(row, "quantity"), count,
-                         of, count / of);
-            csv_tables_cell(stdout, 0, 3, 'g', json_file_real(row, "median_half_s"));
-            (void)printf(" s; %.0f left out\n", json_file_real(row, "left_out"));
-        }
-    }
-}
-
-static bool print_answers(const struct forecast_run *run)
-{
-    json_t *document = json_file_document(write_pairs, run);
-    const bool made = document != NULL;
-    const char *id;
-    json_t *answer;
-    json_object_foreach(json_object_get(document, "pairs"), id, answer)
-    {
-        print_answer(id, answer);
-    }
-    json_decref(document);
-    return made || report_fault("", "not enough memory");
-}
-
 static int run_forecast(struct forecast_run *run, char **paths)
 {
     const struct effects effects = {receive_effect, run};
@@ -248,12 +193,7 @@ static int run_forecast(struct forecast_run *run, char **paths)
         return EXIT_FAILED;
     }
     bool whole = read_recording(run, paths, count);
-    if (run->json) {
-        json_file_print(stdout, write_pairs, run);
-    } else {
-        whole = print_answers(run) && whole;
-    }
-    whole = whole && fflush(stdout) == 0;
+    whole = document_page_show(run->json, write_pairs, run) && whole;
     if (run->checks && !forecast_checks_whole(run->checks)) {
         whole = report_fault("", "not enough memory");
     }

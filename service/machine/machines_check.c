@@ -112,10 +112,6 @@ int machines_check(int argc, char **argv)
         return result;
     }
     result = check_files(&c, argv + 1);
-    if (fflush(stdout) != 0 && result == EXIT_FINE) {
-        perror("tandem machines check: standard output");
-        result = EXIT_FAILED;
-    }
     const bool refused = c.errors > 0 || (c.strict && c.warnings > 0);
     return result == EXIT_FINE && refused ? EXIT_FAILED : result;
 }

@@ -344,9 +344,5 @@ int command_machines(int argc, char **argv)
         result = shown > result ? shown : result;
     }
     machine_list_free(&choice.files);
-    if (fflush(stdout) != 0 && result == EXIT_FINE) {
-        perror("tandem machines: standard output");
-        result = EXIT_FAILED;
-    }
     return result;
 }

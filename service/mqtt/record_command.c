@@ -153,7 +153,6 @@ static int run_record(struct record *r)
                       r->session.state.error[0] ? r->session.state.error : "not subscribed");
     }
     print_counts(r);
-    whole = whole && fflush(stdout) == 0;
     return whole ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -184,10 +183,6 @@ static int parse_words(struct record *r, int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
-    if (code == ARGUMENTS_PARSED && argv[2]) {
-        (void)fputs("tandem: record: one FILE is wanted, see 'tandem record --help'\n", stderr);
-        return EXIT_USAGE;
-    }
     r->path = argv[1];
     if (code == ARGUMENTS_PARSED && r->json && strcmp(r->path, "-") == 0) {
         (void)fputs("tandem: record: --json needs a FILE that is not standard output\n",

@@ -254,7 +254,7 @@ static int print_acl(const struct acl *a)
             print_party(a, &a->lab->pairs[i], (enum side)side);
         }
     }
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+    return EXIT_FINE;
 }
 
 static const char description[] =

@@ -53,6 +53,16 @@ static int refuse_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* All that was printed must have been written. */
+static int finish_output(int exit_status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return exit_status;
+    }
+    (void)fputs("tandem: standard output: cannot be written\n", stderr);
+    return exit_status == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     /* GSL's default handler aborts the process; every call here checks the returned code. */
@@ -86,7 +96,7 @@ int main(int argc, char **argv)
     }
     const struct command *command = find_command(argv[1]);
     if (command) {
-        return command->run(argc - 1, argv + 1);
+        return finish_output(command->run(argc - 1, argv + 1));
     }
     return refuse_command(argv[1]);
 }

@@ -7,6 +7,7 @@
 #include "config/model/model_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
+#include "service/tool/document_page.h"
 #include "service/tool/json_file.h"
 #include "service/tool/model_argument.h"
 
@@ -31,92 +32,13 @@ static const char *show_node(const struct model_file *file, uint16_t node, char 
     return out;
 }
 
-/* ---- for people ---- */
-
 /* Returns side 0 or 1 of an equation, as in the file. */
 static uint16_t side_of(const struct model_file *file, size_t i, size_t side)
 {
     return file->pool.nodes[file->equations[i]].arguments[side];
 }
 
-/* Prints all terms without a parameter, on the right-hand side. */
-static void print_known(const struct model_file *file)
-{
-    const struct model_terms *t = &file->terms;
-    char text[TEXT_MAX];
-    (void)puts("  known terms, without a parameter, on the right side");
-    for (size_t i = 0; i < t->names.axes; i++) {
-        const uint16_t parts[] = {t->known[i], t->driven[i]};
-        for (size_t k = 0; k < COUNT(parts); k++) {
-            if (parts[k] != 0) {
-                (void)printf("    %-25s %s\n", file->velocity[i].symbol,
-                             show_node(file, parts[k], text));
-            }
-        }
-    }
-}
-
-static void print_equations(const struct model_file *file)
-{
-    const struct model_terms *t = &file->terms;
-    char text[TEXT_MAX];
-    (void)puts("  equations");
-    for (size_t i = 0; i < t->names.axes; i++) {
-        (void)printf("    %s = ", show_node(file, side_of(file, i, 0), text));
-        (void)puts(show_node(file, side_of(file, i, 1), text));
-    }
-    if (file->row.model->known) {
-        print_known(file);
-    }
-    (void)puts("  rows, what each parameter multiplies");
-    for (size_t i = 0; i < t->names.axes; i++) {
-        for (size_t k = 0; k < t->names.parameters; k++) {
-            if (t->phi[i][k] != 0) {
-                (void)printf("    %-12s %-12s %s\n", file->effort[i].symbol,
-                             file->parameter[k].symbol, show_node(file, t->phi[i][k], text));
-            }
-        }
-    }
-    (void)puts("  kinematics");
-    for (size_t i = 0; i < t->names.poses; i++) {
-        (void)printf("    %s' = %s\n", file->pose[i].symbol,
-                     show_node(file, t->kinematics[i], text));
-    }
-}
-
-static void print_model(const struct choice *c)
-{
-    const struct model *model = c->row->model;
-    (void)printf("%s - %s\n", c->row->name, c->row->words);
-    if (!c->file) {
-        (void)fputs(c->row->help, stdout);
-    }
-    if (!model) {
-        return;
-    }
-    (void)puts("  axes: velocity, effort, pose");
-    for (size_t a = 0; a < model->axis_count; a++) {
-        (void)printf("    %-16s %-16s %s\n", model->axes[a].velocity, model->axes[a].effort,
-                     model->axes[a].pose);
-    }
-    (void)puts("  parameters");
-    for (size_t k = 0; k < model->parameter_count; k++) {
-        const struct model_parameter *p = &model->parameters[k];
-        (void)printf("    %-8s %-24s %-16s %-12s %s\n", p->symbol, p->name, p->unit,
-                     sign_text(p->sign), p->help);
-    }
-    if (c->file) {
-        print_equations(c->file);
-    }
-    if (model->varying_inertia) {
-        (void)puts("  the inertia depends on the motion or the pose: no weak forms");
-    }
-    if (c->row->variant_count > 0) {
-        (void)printf("  variants: %zu\n", c->row->variant_count);
-    }
-}
-
-/* ---- JSON ---- */
+/* ---- the document ---- */
 
 static void write_equations(struct json_writer *w, const struct model_file *file)
 {
@@ -144,6 +66,11 @@ static void write_equations(struct json_writer *w, const struct model_file *file
         }
         json_write_close(w);
         json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_object(w, "kinematics");
+    for (size_t i = 0; i < t->names.poses; i++) {
+        json_write_text(w, file->pose[i].symbol, show_node(file, t->kinematics[i], text));
     }
     json_write_close(w);
 }
@@ -193,110 +120,16 @@ static void write_models(const void *choices, struct json_writer *w)
 
 /* ---- TeX ---- */
 
-static void tex_name(const char *name)
-{
-    const size_t bytes = strlen(name);
-    const bool rate = bytes > 0 && name[bytes - 1] == '\'';
-    const size_t n = bytes - (rate ? 1 : 0);
-    const size_t head = strcspn(name, "_0123456789'");
-    const size_t skip = name[head] == '_' ? 1 : 0;
-    (void)printf("%s%s%.*s%s", rate ? "\\dot{" : "", head > 1 ? "\\mathrm{" : "", (int)head,
-                 name, head > 1 ? "}" : "");
-    if (head < n) {
-        (void)fputs("_{", stdout);
-        for (size_t i = head + skip; i < n; i++) {
-            (void)fputs(name[i] == '_' ? "\\_" : (const char[]){name[i], '\0'}, stdout);
-        }
-        (void)fputs("}", stdout);
-    }
-    (void)fputs(rate ? "}" : "", stdout);
-}
-
-static void tex_node(const struct expression_pool *pool, uint16_t node, int least);
-
-static void tex_call(const struct expression_pool *pool, const struct expression_node *n)
-{
-    const struct expression_function *f = expression_function((enum expression_kind)n->kind);
-    (void)printf("\\operatorname{%s}\\left(", f->name);
-    for (size_t i = 0; i < f->arguments; i++) {
-        (void)fputs(i > 0 ? ", " : "", stdout);
-        tex_node(pool, n->arguments[i], 0);
-    }
-    (void)fputs("\\right)", stdout);
-}
-
-/* Operators and their precedence, as in base/expression/expression_print.c. */
-static void tex_binary(const struct expression_pool *pool, const struct expression_node *n,
-                       const char *sign, int binds)
-{
-    tex_node(pool, n->arguments[0], binds);
-    (void)fputs(sign, stdout);
-    tex_node(pool, n->arguments[1], binds + 1);
-}
-
-enum { TEX_COMPARISON = 1, TEX_SUM, TEX_PRODUCT, TEX_MINUS, TEX_ATOM };
-
-static int tex_binds(uint8_t kind)
-{
-    return kind == EXPRESSION_ADD || kind == EXPRESSION_SUBTRACT        ? TEX_SUM
-           : kind == EXPRESSION_MULTIPLY                                ? TEX_PRODUCT
-           : kind == EXPRESSION_NEGATE                                  ? TEX_MINUS
-           : kind >= EXPRESSION_NOT && kind <= EXPRESSION_GREATER_EQUAL ? TEX_COMPARISON
-                                                                        : TEX_ATOM;
-}
-
-static void tex_inside(const struct expression_pool *pool, const struct expression_node *n)
-{
-    char text[TEXT_MAX];
-    if (n->kind == EXPRESSION_NAME) {
-        tex_name(pool->names[n->name].text);
-    } else if (n->kind == EXPRESSION_NEGATE) {
-        (void)fputs("-", stdout);
-        tex_node(pool, n->arguments[0], TEX_MINUS);
-    } else if (n->kind == EXPRESSION_ADD || n->kind == EXPRESSION_SUBTRACT) {
-        tex_binary(pool, n, n->kind == EXPRESSION_ADD ? " + " : " - ", TEX_SUM);
-    } else if (n->kind == EXPRESSION_MULTIPLY) {
-        tex_binary(pool, n, " \\, ", TEX_PRODUCT);
-    } else if (n->kind == EXPRESSION_DIVIDE) {
-        (void)fputs("\\frac{", stdout);
-        tex_node(pool, n->arguments[0], 0);
-        (void)fputs("}{", stdout);
-        tex_node(pool, n->arguments[1], 0);
-        (void)fputs("}", stdout);
-    } else if (n->kind == EXPRESSION_POWER) {
-        tex_node(pool, n->arguments[0], TEX_ATOM);
-        (void)fputs("^{", stdout);
-        tex_node(pool, n->arguments[1], 0);
-        (void)fputs("}", stdout);
-    } else if (n->kind == EXPRESSION_ABS) {
-        (void)fputs("\\left|", stdout);
-        tex_node(pool, n->arguments[0], 0);
-        (void)fputs("\\right|", stdout);
-    } else if (n->kind >= EXPRESSION_ABS) {
-        tex_call(pool, n);
-    } else {
-        (void)expression_print(pool, (uint16_t)(n - pool->nodes), text, sizeof text);
-        (void)fputs(text, stdout);
-    }
-}
-
-static void tex_node(const struct expression_pool *pool, uint16_t node, int least)
-{
-    const struct expression_node *n = &pool->nodes[node];
-    const bool loose = tex_binds(n->kind) < least;
-    (void)fputs(loose ? "\\left(" : "", stdout);
-    tex_inside(pool, n);
-    (void)fputs(loose ? "\\right)" : "", stdout);
-}
-
 static void print_tex(const struct model_file *file)
 {
     const size_t axes = file->terms.names.axes;
+    char text[TEXT_MAX];
     (void)puts("\\begin{aligned}");
     for (size_t i = 0; i < axes; i++) {
-        tex_node(&file->pool, side_of(file, i, 0), 0);
-        (void)fputs(" &= ", stdout);
-        tex_node(&file->pool, side_of(file, i, 1), 0);
+        for (size_t side = 0; side < 2; side++) {
+            (void)expression_print_tex(&file->pool, side_of(file, i, side), text, sizeof text);
+            (void)printf("%s%s", side > 0 ? " &= " : "", text);
+        }
         (void)puts(i + 1 < axes ? " \\\\" : "");
     }
     (void)puts("\\end{aligned}");
@@ -345,18 +178,23 @@ static int show_models(const struct choice *choices, size_t count, const struct 
         return EXIT_FINE;
     }
     for (size_t i = 0; i < count && !forms->check; i++) {
+        const struct choice one[] = {choices[i], {.row = NULL}};
         if (forms->tex && !choices[i].file) {
             (void)fprintf(stderr,
                           "tandem: models: %s is built in: its equations are in docs/model/\n",
                           choices[i].row->name);
             return EXIT_USAGE;
         }
-        (void)fputs(i > 0 ? "\n" : "", stdout);
         if (forms->tex) {
+            (void)fputs(i > 0 ? "\n" : "", stdout);
             print_tex(choices[i].file);
-        } else {
-            print_model(&choices[i]);
+            continue;
         }
+        if (document_page_print(stdout, write_models, one) != STATUS_OK) {
+            (void)fputs("tandem: models: not enough memory\n", stderr);
+            return EXIT_FAILED;
+        }
+        (void)fputs(choices[i].file ? "" : choices[i].row->help, stdout);
     }
     return EXIT_FINE;
 }
@@ -414,10 +252,6 @@ int command_models(int argc, char **argv)
     }
     for (size_t i = 0; i < count; i++) {
         model_file_free(choices[i].file);
-    }
-    if (fflush(stdout) != 0 && result == EXIT_FINE) {
-        perror("tandem models: standard output");
-        result = EXIT_FAILED;
     }
     return result;
 }

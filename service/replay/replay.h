@@ -54,7 +54,7 @@ struct replay {
     void *context;       /* passed to go_on and watch */
     /* Set by the owner: sees each event before the lab's step. NULL: nobody. */
     void (*watch)(void *context, const struct event *event);
-    double share;        /* ratio last passed to go_on */
+    double share;                /* ratio last passed to go_on */
     uint8_t (*fits)[SIDE_COUNT]; /* [pairs] enum replay_fits */
     bool whole;                  /* it begins with a start of the daemon */
     struct {
@@ -66,6 +66,7 @@ struct replay {
     int64_t t_us;         /* time of the last accepted line */
     int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless the owner sets another bound */
     bool refused;         /* the current line is too far ahead */
+    bool ended;           /* set by replay_read_files(): results may be reported */
     int64_t plain_us;     /* its stamp, if it was read at once */
     char strangers[160];  /* pairs that are not in the lab: "a, b" */
     char elsewhere[64];   /* the first topic without a reader */

@@ -258,72 +258,37 @@ static enum status write_report(struct replay_run *run)
 
 /* ---- the command ---- */
 
-static int replay_files(struct replay_run *run, struct journal_reader *reader,
-                        const char *where)
-{
-    struct replay_ahead *ahead = NULL;
-    if (run->threads &&
-        replay_ahead_create(run->replay, reader, run->threads, &ahead) != STATUS_OK) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
-    }
-    bool whole = replay_read(run->replay, reader, ahead, run->options.speed, NULL);
-    replay_ahead_destroy(ahead);
-    enum status status = write_report(run);
-    if (status == STATUS_OK && whole) {
-        status = replay_judge(run->replay, where, &run->err);
-    }
-    if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
-    }
-    if (fflush(stdout) != 0) {
-        (void)fputs("tandem: standard output: cannot be written\n", stderr);
-        return EXIT_FAILED;
-    }
-    whole = replay_report_left_out(run->replay, run->options.strict) && whole;
-    return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
-}
-
-/* A table of moves is recognised by its name or by the option that only applies to one. */
-static bool is_table(const struct replay_options *o, const char *path)
-{
-    return o->column_words || replay_moves_is_table(path);
-}
-
-static enum status read_moves(struct replay_run *run, const char *path, int count,
-                              struct err *err)
+static int read_and_report(struct replay_run *run, char **paths, int count)
 {
     const struct replay_options *o = &run->options;
-    struct replay_moves moves = {.source = {.path = path}, .pair = o->pair ? o->pair : ""};
-    if (count > 1 || o->speed > 0.0) {
-        return err_set(err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, "replay",
-                       "a table of moves is replayed alone and without --speed");
-    }
-    const enum status st = o->column_words
-                               ? column_map_read(o->column_words, true, &moves.columns, err)
-                               : STATUS_OK;
-    return st == STATUS_OK ? replay_moves(run->replay, run->file, &moves, err) : st;
-}
-
-static int replay_table(struct replay_run *run, const char *path, int count)
-{
+    const struct replay_input input = {.paths = (const char *const *)paths,
+                                       .count = (size_t)count,
+                                       .pair = o->pair,
+                                       .columns = o->column_words,
+                                       .is_table = o->column_words ||
+                                                   replay_moves_is_table(paths[0]),
+                                       .goes_on = true,
+                                       .threads = run->threads,
+                                       .speed = o->speed};
     struct err err = {0};
-    enum status status = read_moves(run, path, count, &err);
+    run->replay->refit = o->refit;
+    run->replay->pause_us_max = (int64_t)(o->pause_max_days * 86400e6);
+    const enum status status = replay_read_files(run->replay, run->file, &input, &err);
+    const bool reported = run->replay->ended && write_report(run) == STATUS_OK;
     if (status != STATUS_OK) {
         csv_file_complain(&err);
-        return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
     }
-    replay_end(run->replay);
-    status = write_report(run);
-    if (status != STATUS_OK) {
+    if (run->replay->ended && !reported) {
         csv_file_complain(&run->err);
     }
-    return status == STATUS_OK && fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+    const bool whole = replay_report_left_out(run->replay, o->strict);
+    return input.is_table && status == STATUS_E_ARG   ? EXIT_USAGE
+           : status == STATUS_OK && reported && whole ? EXIT_FINE
+                                                      : EXIT_FAILED;
 }
 
 static int open_and_run(struct replay_run *run, char **paths, int count)
 {
-    struct journal_reader *reader = NULL;
     const struct effects effects = {replay_write_effect, run};
     int exit_status = EXIT_FAILED;
     if (run->options.jobs > 1 &&
@@ -333,18 +298,10 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
         (void)fputs("tandem: out of memory\n", stderr);
     } else if ((run->options.json || run->options.csv_dir) &&
                replay_open_spool(run) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
-    } else if (count > 0 && is_table(&run->options, paths[0])) {
-        exit_status = replay_table(run, paths[0], count);
-    } else if (journal_reader_open_files((const char *const *)paths, (size_t)count, &reader,
-                                         &run->err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
+        csv_file_complain(&run->err);
     } else {
-        run->replay->refit = run->options.refit;
-        run->replay->pause_us_max = (int64_t)(run->options.pause_max_days * 86400e6);
-        exit_status = replay_files(run, reader, count == 1 ? paths[0] : "the recording");
+        exit_status = read_and_report(run, paths, count);
     }
-    journal_reader_close(reader);
     replay_close_spool(run);
     replay_destroy(run->replay);
     threads_destroy(run->threads);

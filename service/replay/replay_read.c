@@ -45,8 +45,10 @@ static enum status next_line(struct journal_reader *reader, struct replay_ahead 
                  : journal_reader_next(reader, line, err);
 }
 
-bool replay_read(struct replay *replay, struct journal_reader *reader,
-                 struct replay_ahead *ahead, double speed, struct err *first)
+/* Reads all lines and ends the recording; false: a file could not be read whole. The first
+ * reason is in *first; NULL: all go to stderr, and the next files are read. */
+static bool read_all_lines(struct replay *replay, struct journal_reader *reader,
+                           struct replay_ahead *ahead, double speed, struct err *first)
 {
     struct progress progress;
     struct journal_reader_stats stats;
@@ -93,30 +95,65 @@ bool replay_read(struct replay *replay, struct journal_reader *reader,
 }
 
 static enum status read_table(struct replay *replay, const struct lab_file *file,
-                              const char *path, const char *pair, struct err *err)
+                              const struct replay_input *input, struct err *err)
 {
-    struct replay_moves moves = {.source = {.path = path}, .pair = pair};
+    struct replay_moves moves = {.source = {.path = input->paths[0]},
+                                 .pair = input->pair ? input->pair : ""};
     struct err fault = {0};
-    const enum status status = replay_moves(replay, file, &moves, &fault);
-    replay_end(replay);
-    return status == STATUS_OK ? status
-                               : err_set(err, status, fault.fault, path, "%u:%u: %s",
-                                         fault.line, fault.column, fault.text);
+    enum status status = STATUS_OK;
+    if (input->count > 1 || input->speed > 0.0) {
+        return err_set(err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, "replay",
+                       "a table of moves is replayed alone and without --speed");
+    }
+    if (input->columns) {
+        status = column_map_read(input->columns, true, &moves.columns, err);
+    }
+    if (status == STATUS_OK) {
+        status = replay_moves(replay, file, &moves, &fault);
+    }
+    if (status == STATUS_OK) {
+        replay_end(replay);
+        replay->ended = true;
+        return STATUS_OK;
+    }
+    char where[ERR_WHERE_MAX] = "";
+    (void)snprintf(where, sizeof where,
+                   fault.column > 0 ? "%s:%u:%u"
+                   : fault.line > 0 ? "%s:%u"
+                                    : "%s",
+                   fault.where, fault.line, fault.column);
+    return err_set(err, status, fault.fault, where, "%s", fault.text);
+}
+
+static enum status read_journals(struct replay *replay, const struct replay_input *input,
+                                 struct journal_reader *reader, struct err *err)
+{
+    const char *where = input->count == 1 ? input->paths[0] : "the recording";
+    struct replay_ahead *ahead = NULL;
+    if (input->threads &&
+        replay_ahead_create(replay, reader, input->threads, &ahead) != STATUS_OK) {
+        return err_no_memory(err, where, "out of memory");
+    }
+    const bool whole =
+        read_all_lines(replay, reader, ahead, input->speed, input->goes_on ? NULL : err);
+    replay_ahead_destroy(ahead);
+    replay->ended = true;
+    return whole            ? replay_judge(replay, where, err)
+           : input->goes_on ? err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, where,
+                                      "not all of it could be read")
+                            : err->code;
 }
 
 enum status replay_read_files(struct replay *replay, const struct lab_file *file,
-                              const char *const *paths, size_t count, const char *pair,
-                              struct err *err)
+                              const struct replay_input *input, struct err *err)
 {
     struct journal_reader *reader = NULL;
-    if (count == 1 && replay_moves_is_table(paths[0])) {
-        return read_table(replay, file, paths[0], pair, err);
+    if (input->is_table || (input->count == 1 && replay_moves_is_table(input->paths[0]))) {
+        return read_table(replay, file, input, err);
     }
-    enum status status = journal_reader_open_files(paths, count, &reader, err);
+    enum status status = journal_reader_open_files(input->paths, input->count, &reader, err);
     if (status == STATUS_OK) {
-        status = replay_read(replay, reader, NULL, 0.0, err)
-                     ? replay_judge(replay, paths[0], err)
-                     : err->code;
+        status = read_journals(replay, input, reader, err);
     }
     journal_reader_close(reader);
     return status;

@@ -5,19 +5,22 @@
 
 #include "service/replay/replay_ahead.h"
 
-/* Read all lines and end the recording; faults of lines go to stderr. ahead: NULL reads without
- * threads; speed 0: without pauses. False: a file could not be read whole. The first reason is
- * in *first; NULL: all go to stderr, and the next files are read. */
-bool replay_read(struct replay *replay, struct journal_reader *reader,
-                 struct replay_ahead *ahead, double speed, struct err *first);
+struct replay_input {
+    const char *const *paths; /* [count] journals, or one table of moves */
+    size_t count;
+    const char *pair;        /* of a table's moves; NULL: the table names them */
+    const char *columns;     /* roles of a table's columns; NULL: by their names */
+    bool is_table;           /* whatever the name says */
+    struct threads *threads; /* NULL: the caller's thread is the only one */
+    double speed;            /* 0: as fast as possible */
+    bool goes_on;            /* past a file that cannot be read, with its error on stderr */
+};
 
-/* Read journals, or one table of moves of a pair ("": the table names them), and end the
- * recording; faults of lines go to stderr.
- * Errors as those of journal_reader_open_files(), journal_reader_next(), replay_moves() and
- * replay_judge(). */
+/* Read the input and end the recording, which sets replay->ended; faults of lines go to stderr.
+ * Errors as those of journal_reader_open_files(), replay_moves() and replay_judge();
+ * STATUS_E_ARG: a table that cannot be read so; STATUS_E_IO: not all of it could be read. */
 MUST_USE enum status replay_read_files(struct replay *replay, const struct lab_file *file,
-                                       const char *const *paths, size_t count, const char *pair,
-                                       struct err *err);
+                                       const struct replay_input *input, struct err *err);
 
 /* Count the lines that are in no result, and name them on stderr. False makes the command fail:
  * strict requires all lines, or whole valid lines are missing. Duplicates of processed messages

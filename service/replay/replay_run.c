@@ -207,7 +207,8 @@ enum status replay_run_files(struct replay_run *run, const char *const *paths, s
         status = err_no_memory(&run->err, "replay", "out of memory");
     }
     if (status == STATUS_OK) {
-        status = replay_read_files(run->replay, run->file, paths, count, "", &run->err);
+        const struct replay_input input = {.paths = paths, .count = count};
+        status = replay_read_files(run->replay, run->file, &input, &run->err);
     }
     return status == STATUS_OK ? replay_end_spool(run) : status;
 }

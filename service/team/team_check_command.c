@@ -404,11 +404,6 @@ int team_check_command(int argc, char **argv)
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (argv[2]) {
-        (void)fputs("tandem: team check: one FILE is wanted, see 'tandem team check --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     const struct model_checker_options options = {.failures = (uint32_t)failures,
                                                   .losses = (uint32_t)losses,
                                                   .together = 2,

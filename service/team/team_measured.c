@@ -180,22 +180,17 @@ static void look_at_robot(const struct reading *r, const struct replay *replay, 
 static enum status read_journal(struct reading *r, const char *path, struct err *err)
 {
     const struct effects effects = {add_effect, r};
-    struct journal_reader *reader = NULL;
+    const struct replay_input input = {.paths = &path, .count = 1};
     struct replay *replay = NULL;
-    enum status status = journal_reader_open_files(&path, 1, &reader, err);
-    if (status == STATUS_OK && replay_create(r->lab, &effects, &replay) != STATUS_OK) {
-        status = err_no_memory(err, path, "out of memory");
+    if (replay_create(r->lab, &effects, &replay) != STATUS_OK) {
+        return err_no_memory(err, path, "out of memory");
     }
-    if (status == STATUS_OK) {
-        status = replay_read(replay, reader, NULL, 0.0, err) ? replay_judge(replay, path, err)
-                                                             : err->code;
-    }
+    const enum status status = replay_read_files(replay, r->lab, &input, err);
     for (size_t i = 0; i < r->lab->pair_count && status == STATUS_OK; i++) {
         if (r->robot_of[i] != TEAM_NONE) {
             look_at_robot(r, replay, r->robot_of[i], i);
         }
     }
-    journal_reader_close(reader);
     replay_destroy(replay);
     return status;
 }

@@ -303,12 +303,6 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
         return exit_status;
     }
     f->team = argv[1];
-    if (!f->lab_path || argv[2]) {
-        (void)fputs("tandem: team run: -c LAB.yaml and one TEAM are wanted, see 'tandem team "
-                    "run --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     return ARGUMENTS_PARSED;
 }
 

@@ -207,12 +207,7 @@ static int run_job(struct job *j, const char *path)
                                          .seed = (uint64_t)o->seed,
                                          .threads = (unsigned)o->threads,
                                          .horizon_us = lab_us(o->horizon_s)};
-    const int exit_status = o->trace ? print_trace(j) : run_study(j);
-    if (fflush(stdout) != 0) {
-        (void)fputs("tandem: standard output: cannot be written\n", stderr);
-        return EXIT_FAILED;
-    }
-    return exit_status;
+    return o->trace ? print_trace(j) : run_study(j);
 }
 
 static int parse_options(int argc, char **argv, struct options *o)
@@ -278,10 +273,6 @@ int team_simulate_command(int argc, char **argv)
     int exit_status = parse_options(argc, argv, &o);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
-    }
-    if (argv[2]) {
-        (void)fprintf(stderr, "tandem: %s: one file at a time\n", argv[2]);
-        return EXIT_USAGE;
     }
     if (o.nominal && o.journal) {
         (void)fputs("tandem: --nominal and --from exclude each other\n", stderr);

@@ -221,6 +221,28 @@ static int refuse_action(const struct arguments *a, const char *name)
     return EXIT_USAGE;
 }
 
+/* Compares the number of operands with the words of the synopsis. */
+static bool check_operands(const struct arguments *a, int count, char **operands)
+{
+    const bool any = strstr(a->operands, "...") != NULL;
+    int least = 0;
+    int most = 0;
+    for (const char *at = a->operands; *at; at += strspn(at, " ")) {
+        least += *at != '[';
+        most++;
+        at += strcspn(at, " ");
+    }
+    if (count > most && !any) {
+        (void)fprintf(stderr, "tandem: %s takes %s%s '%s', see 'tandem %s --help'\n",
+                      a->command, a->operands, most > 0 ? ", not also" : "no operand",
+                      operands[most], a->command);
+    } else if (count < least) {
+        (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
+                      a->operands, a->command);
+    }
+    return count >= least && (count <= most || any);
+}
+
 int arguments_parse(const struct arguments *a, int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < a->action_count; i++) {
@@ -244,16 +266,6 @@ int arguments_parse(const struct arguments *a, int argc, char **argv)
             return EXIT_USAGE;
         }
     }
-    if (operands > 0 && !a->operands[0]) {
-        (void)fprintf(stderr, "tandem: %s takes no operand '%s', see 'tandem %s --help'\n",
-                      a->command, argv[1], a->command);
-        return EXIT_USAGE;
-    }
-    if (operands == 0 && a->operands[0] && a->operands[0] != '[') {
-        (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
-                      a->operands, a->command);
-        return EXIT_USAGE;
-    }
     argv[1 + operands] = NULL;
-    return ARGUMENTS_PARSED;
+    return check_operands(a, operands, argv + 1) ? ARGUMENTS_PARSED : EXIT_USAGE;
 }

@@ -55,7 +55,7 @@ struct argument_words {
 struct arguments {
     const char *command;        /* "robot"; its purpose is in commands.def, or here: */
     const char *purpose;        /* purpose of "team simulate"; NULL */
-    const char *operands;       /* "FILE...", "[NAME]..." if optional, or "" */
+    const char *operands;       /* "A [B]", "FILE...", "[NAME]..." if optional, or "" */
     const char *description;    /* in the man page; lines end with '\n' */
     const char *examples;       /* or NULL */
     const char *exit_status;    /* meaning of status 1 */
@@ -77,8 +77,8 @@ struct arguments {
 enum { ARGUMENTS_PARSED = -1 };
 
 /* Parse argv; values keep their defaults without an option. Operands are then at argv[1] and
- * on, with NULL behind them; they are refused if the synopsis has none. With another result
- * --help was printed, or an error. */
+ * on, with NULL behind them; there are as many as the synopsis says. With another result --help
+ * was printed, or an error. */
 int arguments_parse(const struct arguments *a, int argc, char **argv);
 
 /* From now on --help calls this function instead of printing a page. The rows live only during

@@ -9,7 +9,7 @@
 #include "base/text/utf8.h"
 #include "service/tool/json_file.h"
 
-enum { CELL_BYTES = 1024, NAME_BYTES = 128, LINE_WIDTH = 100, ROWS_SHOWN = 100 };
+enum { CELL_BYTES = 1024, NAME_BYTES = 128, LINE_WIDTH = 100, ROWS_SHOWN = 40 };
 
 /* Members of every estimate, in the lines of estimate_page.h. */
 static const char *const shown[] = {
@@ -132,7 +132,8 @@ static void simplify_object(json_t *object)
         }
         simplify_object(member);
         if (json_is_null(member) || (json_is_object(member) && json_object_size(member) == 0) ||
-            (json_is_array(member) && !first)) {
+            (json_is_array(member) && !first) ||
+            (json_is_string(member) && json_string_length(member) == 0)) {
             (void)json_object_del(object, key);
         }
     }
@@ -287,12 +288,13 @@ static void widen_columns(json_t *columns, json_t *row)
     json_t *value = NULL;
     json_object_foreach(row, key, value)
     {
-        const int now = abs((int)json_integer_value(json_object_get(columns, key)));
+        const int before = (int)json_integer_value(json_object_get(columns, key));
+        const int now = abs(before);
         format_cell(value, text);
         const int wanted = (int)(strlen(text) > strlen(key) ? strlen(text) : strlen(key));
         const int width = now > wanted ? now : wanted;
-        (void)json_object_set_new(columns, key,
-                                  json_integer(json_is_string(value) ? -width : width));
+        (void)json_object_set_new(
+            columns, key, json_integer(json_is_string(value) && before <= 0 ? -width : width));
     }
 }
 
@@ -440,10 +442,6 @@ bool document_page_show(bool json, void (*members)(const void *what, struct json
     } else {
         st = document_page_print(stdout, members, what);
     }
-    if (st != STATUS_OK || fflush(stdout) != 0) {
-        (void)fprintf(stderr, "tandem: standard output: %s\n",
-                      st == STATUS_OK ? "cannot be written" : "not enough memory");
-        return false;
-    }
-    return true;
+    (void)fputs(st == STATUS_OK ? "" : "tandem: not enough memory\n", stderr);
+    return st == STATUS_OK;
 }

@@ -19,7 +19,7 @@ document_page_print(FILE *out, void (*members)(const void *what, struct json_wri
                     const void *what);
 
 /* Prints the document itself, or its page, on standard output; false with a message on standard
- * error: it could not be written. */
+ * error: not enough memory. */
 MUST_USE bool document_page_show(bool json,
                                  void (*members)(const void *what, struct json_writer *w),
                                  const void *what);

@@ -186,7 +186,7 @@ def wrong_files(rig):
                            "0.5"], capture_output=True, text=True, timeout=limit_s(30))
     assert done.returncode == 1 and "no broker" in done.stderr, done
     none = subprocess.run([TANDEM, "mission", str(good)], capture_output=True, text=True)
-    assert none.returncode == 2 and "wanted" in none.stderr, none
+    assert none.returncode == 2 and "-c LAB.yaml" in none.stderr, none
 
 
 def main():

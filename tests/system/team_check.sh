@@ -54,7 +54,7 @@ done
 check 2 '[file_unreadable]' "$work/none.yaml"
 check 2 '[missing_key]' config/examples/lab.yaml
 check 2 'needs FILE'
-check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
+check 2 'takes FILE, not also ' "$work/trap.yaml" "$work/ordered.yaml"
 check 2 'within' --failures x "$work/ordered.yaml"
 "$TANDEM" team check --help | grep -q '^SYNOPSIS' || fail "help"
 echo "tandem team check reports its findings"

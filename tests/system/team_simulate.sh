@@ -131,7 +131,7 @@ says 2 "[unknown_name] IB.speed" nominal.yaml --set IB.speed=+1%
 says 2 "R1.speed=5" nominal.yaml --set R1.speed=5
 says 2 "R1.at=XY" nominal.yaml --set R1.at=XY
 says 2 "exclude each other" nominal.yaml --nominal --from moves.jsonl
-says 2 "one file at a time" nominal.yaml cell.yaml
+says 2 "takes FILE, not also 'cell.yaml'" nominal.yaml cell.yaml
 : >empty.jsonl
 says 2 "[no_data] empty.jsonl" cell.yaml --from empty.jsonl
 sed 's/r1/r8/g; s/r2/r9/g' moves.jsonl >others.jsonl

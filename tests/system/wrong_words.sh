@@ -42,7 +42,7 @@ done
 "$TANDEM" help | grep -q '^  status ' || says 2 "curl -s http://127.0.0.1:8420/api/v1/status" status
 printf 'pairs: {r1: {}}\n' >"$work/lab.yaml"
 says 0 "r1" serve --check "$work/lab.yaml"
-says 2 "one lab file was expected" serve --check "$work/lab.yaml" "$work/lab.yaml"
+says 2 "takes [LAB.yaml], not also" serve --check "$work/lab.yaml" "$work/lab.yaml"
 says 2 "one lab file was expected" serve --check -c "$work/lab.yaml" "$work/lab.yaml"
 printf 'pairs: {r1: {dynamics: {model: usv4}}}\n' >"$work/lab.yaml"
 says 2 "there is no usv4 (did you mean usv3?)" config "$work/lab.yaml"

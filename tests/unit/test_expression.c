@@ -349,6 +349,24 @@ static void test_print(void)
     }
 }
 
+static void test_tex(void)
+{
+    static const char *const rows[][2] = {
+        {"a*(b - c)/d^2", "\\frac{a \\, \\left(b - c\\right)}{d^{2}}"},
+        {"(a + b)^(c - d) + abs(a)", "\\left(a + b\\right)^{c - d} + \\left|a\\right|"},
+        {"sin(a)", "\\operatorname{sin}\\left(a\\right)"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint16_t root = 0;
+        char text[256];
+        start_pool(true, false);
+        CHECK(rows[i][0], expression_parse(&pool, rows[i][0], strlen(rows[i][0]), &root,
+                                           NULL) == STATUS_OK);
+        CHECK_INT(rows[i][0], expression_print_tex(&pool, root, text, sizeof text),
+                  strlen(rows[i][1]));
+        CHECK_TEXT(rows[i][0], text, rows[i][1]);
+    }
+}
+
 /* Unknowns a and b. */
 static void test_split(void)
 {
@@ -475,6 +493,7 @@ int main(void)
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "undefined", test_undefined);
     CU_add_test(suite, "print", test_print);
+    CU_add_test(suite, "TeX", test_tex);
     CU_add_test(suite, "split", test_split);
     CU_add_test(suite, "derivatives", test_derivatives);
     CU_add_test(suite, "code", test_code);

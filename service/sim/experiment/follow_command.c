@@ -159,11 +159,6 @@ int command_follow(int argc, char **argv)
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (argv[2]) {
-        (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     struct err err = {0};
     if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: follow: %s\n", err.text);

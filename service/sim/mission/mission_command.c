@@ -18,6 +18,7 @@
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
 #include "service/tool/json_file.h"
+#include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
 
@@ -545,13 +546,11 @@ static bool choose_pair(struct mission_run *r)
 /* Both files are read in any case, so that the faults of both are reported at once. */
 static bool load_files(struct mission_run *r)
 {
-    struct err_list lab_errors = {0};
-    struct err_list mission_errors = {0};
-    const bool lab = lab_file_load(r->lab_path, &r->lab, &lab_errors) == STATUS_OK;
-    const bool mission = option_file_load(&mission_file, r->mission_path, &r->file,
-                                          &mission_errors) == STATUS_OK;
-    err_list_print(&lab_errors, stderr);
-    err_list_print(&mission_errors, stderr);
+    struct err_list errors = {0};
+    const bool lab = lab_argument_load("mission", r->lab_path, &r->lab);
+    const bool mission =
+        option_file_load(&mission_file, r->mission_path, &r->file, &errors) == STATUS_OK;
+    err_list_print(&errors, stderr);
     return lab && mission && choose_pair(r);
 }
 
@@ -586,12 +585,6 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         return exit_status;
     }
     r->mission_path = argv[1];
-    if (!r->lab_path || argv[2]) {
-        (void)fputs("tandem: mission: -c LAB.yaml and one MISSION.yaml are wanted, see 'tandem "
-                    "mission --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     return ARGUMENTS_PARSED;
 }
 
