@@ -36,8 +36,7 @@ static void complete_object(json_t *schema, json_t *marked)
     json_t *required = json_array();
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach(marked, key, value)
-    {
+    json_object_foreach(marked, key, value) {
         const size_t n = strlen(key);
         if (key[n - 1] == '?') {
             failed |= json_object_setn(properties, key, n - 1, value) != 0;
@@ -65,8 +64,7 @@ static void complete_schemas(json_t *node, bool is_part)
     if (json_is_object(properties) && !is_part) {
         complete_object(node, properties);
     }
-    json_object_foreach(node, key, value)
-    {
+    json_object_foreach(node, key, value) {
         if (strcmp(key, "example") != 0) {
             complete_schemas(value, strcmp(key, "allOf") == 0);
         }
@@ -120,8 +118,7 @@ static const char *find_tag(json_t *contract, const char *path)
     const char *word = strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : "";
     size_t i = 0;
     json_t *tag = NULL;
-    json_array_foreach(json_object_get(contract, "tags"), i, tag)
-    {
+    json_array_foreach(json_object_get(contract, "tags"), i, tag) {
         const char *name = json_string_value(json_object_get(tag, "name"));
         if (name && strncmp(word, name, strlen(name)) == 0) {
             return name;
@@ -179,8 +176,7 @@ static void complete_responses(const struct route *route, json_t *responses)
                 {"default", "Other", true}};
     const char *status = NULL;
     json_t *response = NULL;
-    json_object_foreach(responses, status, response)
-    {
+    json_object_foreach(responses, status, response) {
         if (status[0] >= '4') {
             complete_problem(response);
         } else {
@@ -234,8 +230,7 @@ static void complete_parameters(json_t *parameters)
 {
     const char *name = NULL;
     json_t *parameter = NULL;
-    json_object_foreach(parameters, name, parameter)
-    {
+    json_object_foreach(parameters, name, parameter) {
         set_missing(parameter, "name", json_string(name));
         set_missing(parameter, "in", json_string("query"));
         if (strcmp(json_string_value(json_object_get(parameter, "in")), "path") == 0) {
@@ -262,8 +257,7 @@ bool contract_complete(json_t *contract)
     for (size_t i = 0; i < COUNT(routes); i++) {
         complete_route(contract, &routes[i]);
     }
-    json_object_foreach(json_object_get(components, "responses"), name, response)
-    {
+    json_object_foreach(json_object_get(components, "responses"), name, response) {
         if (strcmp(name, "NotModified") != 0) {
             complete_problem(response);
         }

@@ -181,8 +181,7 @@ static bool merge_members(json_t *target, json_t *node)
     json_t *value = NULL;
     (void)json_object_del(target, "$schema");
     (void)json_object_del(target, "$defs");
-    json_object_foreach(node, key, value)
-    {
+    json_object_foreach(node, key, value) {
         if (strcmp(key, "$ref") != 0 && json_object_set(target, key, value) != 0) {
             return false;
         }
@@ -235,8 +234,7 @@ static json_t *bundle_members(json_t *node, const struct source *from, int depth
     const char *key = NULL;
     json_t *value = NULL;
     bool ok = copy != NULL;
-    json_object_foreach(node, key, value)
-    {
+    json_object_foreach(node, key, value) {
         ok = ok && json_object_set_new(copy, key, bundle_node(value, from, depth + 1)) == 0;
     }
     for (size_t i = 0; i < json_array_size(node); i++) {
@@ -271,8 +269,7 @@ static json_t *choose_object(json_t *schema)
     json_t *found = schema;
     json_t *choice = NULL;
     size_t i = 0;
-    json_array_foreach(json_object_get(schema, "anyOf"), i, choice)
-    {
+    json_array_foreach(json_object_get(schema, "anyOf"), i, choice) {
         const char *type = json_string_value(json_object_get(choice, "type"));
         found = type && strcmp(type, "object") == 0 ? choice : found;
     }

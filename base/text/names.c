@@ -1,7 +1,8 @@
 #include "base/text/names.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base/text/text.h"
 
 const char *names_text(const struct names *names, size_t value)
 {
@@ -20,8 +21,7 @@ size_t names_value(const struct names *names, const char *name)
 
 void names_append(char *list, size_t size, const char *name)
 {
-    const size_t used = strlen(list);
-    (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    text_append(list, size, "%s%s", list[0] ? ", " : "", name);
 }
 
 void names_list(const struct names *names, char *list, size_t size)

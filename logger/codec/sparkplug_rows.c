@@ -92,8 +92,8 @@ static void write_value(struct json_writer *w, const char *key,
 static void write_object(struct reading *r, enum object object)
 {
     const struct mapping_row *row = r->row;
-    json_write_object(&r->w, objects[object]);
-    for (uint16_t k = first_asked(row, objects[object]); k > 0; k = row->nodes[k].next) {
+    JSON_MAP(&r->w, objects[object], uint16_t k = first_asked(row, objects[object]); k > 0;
+             k = row->nodes[k].next) {
         const struct sparkplug_text name = name_of(&row->nodes[k]);
         const struct sparkplug_metric *m = sparkplug_find(r->received->metrics, name);
         struct sparkplug_value value = {.kind = SPARKPLUG_NONE};
@@ -107,7 +107,6 @@ static void write_object(struct reading *r, enum object object)
         }
         write_value(&r->w, row->nodes[k].token, &value);
     }
-    json_write_close(&r->w);
 }
 
 /* Writes the message as JSON; false if it is too long. */

@@ -143,8 +143,7 @@ static void copy_actions(struct json_writer *w, const char *name, struct json_sc
                          int version)
 {
     static const char *const blocking[] = {"blockingType"};
-    json_write_array(w, name);
-    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+    JSON_LIST(w, name, bool any = vda_enter(&list); any && vda_next(&list);) {
         json_write_object(w, NULL);
         copy_members(w, &list, blocking, version >= VERSION_3_0);
         if (version >= VERSION_3_0) {
@@ -152,7 +151,6 @@ static void copy_actions(struct json_writer *w, const char *name, struct json_sc
         }
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 static void watch_version(const struct vda_run *run)

@@ -764,13 +764,11 @@ void native_write(struct json_writer *w, enum event_kind kind, const void *part)
     json_write_object(w, NULL);
     payload_write(w, part_kinds[kind], part);
     if (reply && reply->value_count > 0) {
-        json_write_object(w, "values");
-        for (size_t i = 0; i < reply->value_count; i++) {
+        JSON_MAP(w, "values", size_t i = 0; i < reply->value_count; i++) {
             if (reply->values[i].kind == VALUE_NUMBER) {
                 json_write_real(w, reply->values[i].name, reply->values[i].number);
             }
         }
-        json_write_close(w);
     }
     json_write_close(w);
 }

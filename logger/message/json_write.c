@@ -298,21 +298,17 @@ void json_write_axes(struct json_writer *w, const char *key, const double *axes,
 void json_write_numbers(struct json_writer *w, const char *key, const double *values,
                         size_t count)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < count; i++) {
         json_write_real(w, NULL, values[i]);
     }
-    json_write_close(w);
 }
 
 void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
                       size_t count)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < count; i++) {
         json_write_text(w, NULL, texts + i * room);
     }
-    json_write_close(w);
 }
 
 bool json_write_known(struct json_writer *w, const char *key, bool known)
@@ -328,11 +324,9 @@ bool json_write_known(struct json_writer *w, const char *key, bool known)
 void json_write_counts(struct json_writer *w, const char *key, const struct names *names,
                        const uint64_t *counts)
 {
-    json_write_object(w, key);
-    for (size_t i = 0; i < names->count; i++) {
+    JSON_MAP(w, key, size_t i = 0; i < names->count; i++) {
         json_write_int(w, names->text[i], (int64_t)counts[i]);
     }
-    json_write_close(w);
 }
 
 static void write_row(struct json_writer *w, const struct json_row *row)

@@ -170,6 +170,23 @@ struct json_row {
 /* Several rows in the place of one. */
 #define JSON_GROUP(...) JSON_ROW(NULL, JSON_FORM_GROUP, .value.at = JSON_ROWS(__VA_ARGS__))
 
+/* A loop whose rounds write the items of a list, or the members of an object:
+ *
+ *   JSON_LIST(w, "parts", size_t i = 0; i < count; i++) { json_write_text(w, NULL, part[i]); }
+ */
+#define JSON_LIST(w, key, ...)                                                                 \
+    JSON_SCOPE(w, (json_write_array(w, key), true), __LINE__)                                  \
+    for (__VA_ARGS__)
+#define JSON_MAP(w, key, ...)                                                                  \
+    JSON_SCOPE(w, (json_write_object(w, key), true), __LINE__)                                 \
+    for (__VA_ARGS__)
+/* A block that writes the members of an object if something is known; else null is written. */
+#define JSON_BLOCK(w, key, known)                                                              \
+    JSON_SCOPE(w, json_write_known(w, key, known), __LINE__)
+#define JSON_SCOPE(w, open, line) JSON_SCOPED(w, open, line)
+#define JSON_SCOPED(w, open, line)                                                             \
+    for (bool once_##line = (open); once_##line; once_##line = (json_write_close(w), false))
+
 /* Writes these rows into the open object. */
 #define JSON_WRITE(w, ...) json_write_rows(w, JSON_ROWS(__VA_ARGS__))
 /* Opens an object that begins with these rows. */

@@ -113,8 +113,7 @@ static bool scan_items(struct json_scan *s, const struct item *items, size_t cou
 static void write_items(struct json_writer *w, const char *key, const struct item *items,
                         size_t count, const void *from)
 {
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
+    JSON_LIST(w, key, size_t k = 0; k < count; k++) {
         const void *at = (const char *)from + items[k].at;
         int64_t whole = 0;
         uint32_t narrow = 0;
@@ -132,7 +131,6 @@ static void write_items(struct json_writer *w, const char *key, const struct ite
             }
         }
     }
-    json_write_close(w);
 }
 
 /* ---- members ---- */
@@ -220,16 +218,12 @@ void team_forecast_write(struct json_writer *w, const char *team, const struct t
     if (f->known) {
         write_items(w, "end", range_items, COUNT(range_items), &f->end);
     }
-    json_write_array(w, "jobs");
-    for (size_t k = 0; k < f->job_count; k++) {
+    JSON_LIST(w, "jobs", size_t k = 0; k < f->job_count; k++) {
         write_items(w, NULL, job_items, COUNT(job_items), &f->jobs[k]);
     }
-    json_write_close(w);
-    json_write_array(w, "bars");
-    for (size_t k = 0; k < f->bar_count; k++) {
+    JSON_LIST(w, "bars", size_t k = 0; k < f->bar_count; k++) {
         write_items(w, NULL, bar_items, COUNT(bar_items), &f->bars[k]);
     }
-    json_write_close(w);
     if (f->detail[0]) {
         json_write_text(w, "detail", f->detail);
     }

@@ -79,8 +79,7 @@ int command_bridge(int argc, char **argv)
         .examples = "  tandem bridge --ur 192.168.0.10 --pair arm\n"
                     "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n",
         .exit_status = "there was never a connection to the broker, or to the controller",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .more = &broker.group};
     broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);

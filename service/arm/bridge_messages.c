@@ -15,11 +15,9 @@ static double round_number(double value)
 
 static void write_numbers(struct json_writer *w, const char *key, const double *v, size_t n)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < n; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < n; i++) {
         json_write_real(w, NULL, round_number(v[i]));
     }
-    json_write_close(w);
 }
 
 static void write_seconds(struct json_writer *w, const char *key, double t_s)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/text/text.h"
 #include "service/bag/bag_topics.h"
 
 enum { COLUMNS_MAX = 64, NS_PER_S = 1000000000, PIECE_BYTES = 65536 };
@@ -112,9 +113,8 @@ static enum status refuse_topics(const struct bag_table *b, const char *what, st
     char list[200] = "";
     for (size_t i = 0; i < b->topics.count; i++) {
         const struct bag_topic *t = b->topics.topic[i];
-        const size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s %s", i > 0 ? ", " : "", t->name,
-                       bag_topic_type(t));
+        text_append(list, sizeof list, "%s%s %s", i > 0 ? ", " : "", t->name,
+                    bag_topic_type(t));
     }
     return err_set(err, STATUS_E_EMPTY, FAULT_UNKNOWN_NAME, b->path, "%s; there are %s", what,
                    list[0] ? list : "none");

@@ -7,6 +7,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include "base/text/text.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/file_place.h"
 #include "logger/storage/lock.h"
@@ -118,11 +119,12 @@ static void watch_journal(struct daemon *d)
     } else if (!down && d->maintenance.journal_down) {
         struct inbox_counts c;
         inbox_read_counts(d->inbox, &c);
-        log_write(LOG_JOURNAL_UP, NULL,
-                  "%llu messages were not acknowledged meanwhile, the broker has them; %llu lines "
-                  "are missing for good so far",
-                  (unsigned long long)c.refused,
-                  (unsigned long long)(c.not_journalled + c.samples_dropped));
+        log_write(
+            LOG_JOURNAL_UP, NULL,
+            "%llu messages were not acknowledged meanwhile, the broker has them; %llu lines "
+            "are missing for good so far",
+            (unsigned long long)c.refused,
+            (unsigned long long)(c.not_journalled + c.samples_dropped));
     }
     if (!down) {
         mqtt_client_resume(d->gateway.client);
@@ -365,10 +367,9 @@ static void watch_inbox(struct daemon *d)
 static void append_part(char text[MAINTENANCE_STATUS_MAX], const char *part, bool fine,
                         const char *reason)
 {
-    const size_t used = strlen(text);
     if (!fine) {
-        (void)snprintf(text + used, MAINTENANCE_STATUS_MAX - used, "%s%s: %s",
-                       used > 0 ? "; " : "", part, reason);
+        text_append(text, MAINTENANCE_STATUS_MAX, "%s%s: %s", text[0] ? "; " : "", part,
+                    reason);
     }
 }
 

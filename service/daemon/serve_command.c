@@ -9,6 +9,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include "base/text/text.h"
 #include "config/labfile/lab_file.h"
 #include "config/labfile/lab_secrets.h"
 #include "config/options/option_file.h"
@@ -52,9 +53,7 @@ struct changes {
 static void add_change(struct changes *c, const char *owner, const char *key)
 {
     if (c->count++ < KEYS_NAMED_MAX) {
-        const size_t used = strlen(c->text);
-        (void)snprintf(c->text + used, sizeof c->text - used, "%s%s%s", used > 0 ? ", " : "",
-                       owner, key);
+        text_append(c->text, sizeof c->text, "%s%s%s", c->text[0] ? ", " : "", owner, key);
     }
 }
 
@@ -328,8 +327,7 @@ int command_serve(int argc, char **argv)
                                         .operands = "[LAB.yaml]",
                                         .description = description,
                                         .exit_status = "could not start or not save",
-                                        .rows = rows,
-                                        .row_count = COUNT(rows)};
+                                        ARGUMENT_ROWS(rows)};
     int code = arguments_parse(&arguments, argc, argv);
     if (code != ARGUMENTS_PARSED) {
         return code;

@@ -268,8 +268,7 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
                     "  tandem compare A.json B.json --fail-if 'abs_lag_s>0.01'\n",
         .exit_status = "a file could not be read or written, or no pair is in both",
         .exit_as_asked = "what --fail-if names is proved, or what --need names is not",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

@@ -215,34 +215,27 @@ static void write_only(struct json_writer *w, const struct recorded_pair *const 
         json_write_null(w, "only");
         return;
     }
-    json_write_array(w, "only");
-    for (size_t which = IN_A; which <= IN_B; which++) {
-        json_write_array(w, NULL);
-        for (size_t i = 0; i < c->only_count[which]; i++) {
+    JSON_LIST(w, "only", size_t which = IN_A; which <= IN_B; which++) {
+        JSON_LIST(w, NULL, size_t i = 0; i < c->only_count[which]; i++) {
             const char *id = pairs[which]->commands[c->only[which][i]].id;
             json_write_text(w, NULL, id[0] ? id : NULL);
         }
-        json_write_close(w);
     }
-    json_write_close(w);
 }
 
 static void write_verdicts(struct json_writer *w, const struct comparison *c)
 {
     char change[64];
-    json_write_object(w, "verdicts");
-    for (enum verdict v = 0; v < VERDICT_COUNT; v++) {
+    JSON_MAP(w, "verdicts", enum verdict v = 0; v < VERDICT_COUNT; v++) {
         if (c->verdicts[v][IN_A] + c->verdicts[v][IN_B] > 0) {
             JSON_WRITE(w, COMPARE_COUNTS(verdict_name(v), c->verdicts[v]));
         }
     }
-    json_write_close(w);
     JSON_WRITE(w, COMPARE_COUNTS("inconsistent", c->inconsistent),
                JSON_OBJECT("timeout_side", COMPARE_COUNTS("real", c->timeouts[0]),
                            COMPARE_COUNTS("virtual", c->timeouts[1]),
                            COMPARE_COUNTS("both", c->timeouts[2])));
-    json_write_object(w, "changes");
-    for (enum verdict from = 0; from < VERDICT_COUNT; from++) {
+    JSON_MAP(w, "changes", enum verdict from = 0; from < VERDICT_COUNT; from++) {
         for (enum verdict to = 0; to < VERDICT_COUNT; to++) {
             if (c->changes[from][to] > 0) {
                 (void)snprintf(change, sizeof change, "%s>%s", verdict_name(from),
@@ -251,7 +244,6 @@ static void write_verdicts(struct json_writer *w, const struct comparison *c)
             }
         }
     }
-    json_write_close(w);
 }
 
 static void write_share(struct json_writer *w, const struct comparison *c)
@@ -298,17 +290,13 @@ static void write_term(struct json_writer *w, const struct compared_term *t)
 
 static void write_calibration(struct json_writer *w, const struct comparison *c)
 {
-    json_write_object(w, "calibration");
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+    JSON_MAP(w, "calibration", enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (c->fit_moves[s][IN_A] > 0) {
-            json_write_object(w, side_name(s));
-            for (size_t i = 0; i < c->term_count[s]; i++) {
+            JSON_MAP(w, side_name(s), size_t i = 0; i < c->term_count[s]; i++) {
                 write_term(w, &c->terms[s][i]);
             }
-            json_write_close(w);
         }
     }
-    json_write_close(w);
 }
 
 /* Writes the types of alarms that only this recording has. */
@@ -316,28 +304,24 @@ static void write_alarm_types(struct json_writer *w, const char *key,
                               const struct comparison *c, const struct name_at *order,
                               size_t which)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
         const uint64_t *n = c->alarms[order[i].at];
         if (n[which] > 0 && n[1 - which] == 0) {
             json_write_text(w, NULL, order[i].name);
         }
     }
-    json_write_close(w);
 }
 
 static void write_alarms(struct json_writer *w, const struct comparison *c)
 {
     struct name_at order[ALARM_TYPE_COUNT];
     sort_alarms(order);
-    json_write_object(w, "alarms");
-    for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
+    JSON_MAP(w, "alarms", size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
         const uint64_t *n = c->alarms[order[i].at];
         if (n[IN_A] + n[IN_B] > 0) {
             JSON_WRITE(w, COMPARE_COUNTS(order[i].name, n));
         }
     }
-    json_write_close(w);
     write_alarm_types(w, "alarms_new", c, order, IN_B);
     write_alarm_types(w, "alarms_gone", c, order, IN_A);
 }
@@ -351,16 +335,12 @@ static void write_versions(struct json_writer *w, const struct comparison *c)
     if (!known) {
         return;
     }
-    json_write_object(w, "versions");
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        json_write_array(w, side_name(s));
-        for (size_t which = IN_A; which <= IN_B; which++) {
+    JSON_MAP(w, "versions", enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        JSON_LIST(w, side_name(s), size_t which = IN_A; which <= IN_B; which++) {
             const char *text = c->version[s][which];
             json_write_text(w, NULL, text[0] ? text : NULL);
         }
-        json_write_close(w);
     }
-    json_write_close(w);
 }
 
 void compare_print_json(struct json_writer *w, const char *id, const struct recorded_pair *a,
@@ -379,11 +359,9 @@ void compare_print_json(struct json_writer *w, const char *id, const struct reco
     } else {
         json_write_null(w, "sync_share");
     }
-    json_write_object(w, "shift");
-    for (enum compared_time t = TIME_LAG; t < TIME_COUNT && known; t++) {
+    JSON_MAP(w, "shift", enum compared_time t = TIME_LAG; t < TIME_COUNT && known; t++) {
         write_shift(w, compared_time_name(t), c->alignment.rule != ALIGNED_NOT, &c->shift[t]);
     }
-    json_write_close(w);
     write_calibration(w, c);
     write_alarms(w, c);
     JSON_WRITE(w, JSON_IF(c->why, JSON("why", c->why)));

@@ -226,8 +226,7 @@ static int parse_words(struct export *x, int argc, char **argv)
         .examples = "  tandem export -c lab.yaml journal/ --since -2h -o today.mcap\n"
                     "  tandem export -c lab.yaml journal/ --around entry:r1:57 -o r1-57.mcap\n",
         .exit_status = "nothing is in the window, a file cannot be read or not be written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
     if (code == ARGUMENTS_PARSED &&
         (!x->path || slice_file_format(x->path) == SLICE_FORMAT_COUNT)) {

@@ -159,8 +159,7 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
         .exit_status = "the two cannot be compared, or a file cannot be read or written",
         .exit_as_asked = "fail: proved worse",
         .exit_undecided = "undecided: record more commands",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

@@ -167,11 +167,9 @@ static void write_pair(struct json_writer *w, const struct gate_report *r, size_
     const struct gate_pair *p = &r->pairs[i];
     JSON_OPEN(w, r->ids[i], JSON("matched_by", alignment_rule_name(p->rule)),
               COMPARE_COUNTS("commands", p->commands), JSON_WHOLE("matched", p->matched));
-    json_write_object(w, "metrics");
-    for (enum gate_metric m = 0; m < GATE_METRIC_COUNT && p->compared; m++) {
+    JSON_MAP(w, "metrics", enum gate_metric m = 0; m < GATE_METRIC_COUNT && p->compared; m++) {
         write_test(w, &p->test[m], m, r->options->needed[m]);
     }
-    json_write_close(w);
     JSON_WRITE(w, p->compared ? JSON_OBJECT("real", COMPARE_REAL("rise", p->real_rise),
                                             JSON("changed", p->real_changed))
                               : JSON("why", p->why));
@@ -211,11 +209,9 @@ void gate_print_json(const struct gate_report *report, FILE *out)
     JSON_OPEN(&w, NULL, JSON("a", report->a), JSON("b", report->b),
               JSON("alpha", report->options->alpha),
               JSON("block", report->options->block_text));
-    json_write_object(&w, "pairs");
-    for (size_t i = 0; i < report->count; i++) {
+    JSON_MAP(&w, "pairs", size_t i = 0; i < report->count; i++) {
         write_pair(&w, report, i);
     }
-    json_write_close(&w);
     if (report->result.usable == 0) {
         JSON_WRITE(&w, JSON_NULL("outcome"), JSON("why", "no pair can be compared"));
     } else {

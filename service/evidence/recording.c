@@ -373,8 +373,7 @@ static void read_fit(const json_t *object, struct recorded_fit *fit)
     json_t *value = NULL;
     const json_int_t n = json_integer_value(json_object_get(object, "n"));
     fit->n = n > 0 ? (size_t)n : 0;
-    json_object_foreach(json_object_get(object, "values"), name, value)
-    {
+    json_object_foreach(json_object_get(object, "values"), name, value) {
         if (fit->terms < RECORDED_TERMS_MAX) {
             const size_t i = fit->terms++;
             (void)snprintf(fit->name[i], sizeof fit->name[i], "%s", name);

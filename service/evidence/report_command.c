@@ -67,8 +67,7 @@ static int parse_options(struct run *run, int argc, char **argv)
                     "  tandem report -c lab.yaml --compare yesterday.jsonl today.jsonl -o "
                     "report.html\n",
         .exit_status = "a file could not be read, or the report not be written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     return arguments_parse(&arguments, argc, argv);
 }
 

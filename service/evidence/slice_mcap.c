@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/text/text.h"
 #include "config/labfile/lab_secrets.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
@@ -279,8 +280,7 @@ static void join_pairs(const struct slice_request *request, char *text, size_t r
 {
     (void)snprintf(text, room, "%s", request->pair_count > 0 ? "" : "all");
     for (size_t i = 0; i < request->pair_count; i++) {
-        const size_t used = strlen(text);
-        (void)snprintf(text + used, room - used, "%s%s", i > 0 ? "," : "", request->pairs[i]);
+        text_append(text, room, "%s%s", i > 0 ? "," : "", request->pairs[i]);
     }
 }
 

@@ -574,8 +574,7 @@ int command_drive(int argc, char **argv)
                     "  tandem drive -c lab.yaml --plan --goal 2% --room -1,-1,1,1\n",
         .exit_status = "there was never a connection to the broker",
         .exit_as_asked = "--plan: it stopped before the goal was reached",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .more = &broker.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {

@@ -264,8 +264,7 @@ void forecast_checks_write(struct json_writer *w, const char *key,
 {
     const struct checked_pair *p = &c->pairs[pair];
     json_write_object(w, key);
-    json_write_array(w, "checks");
-    for (size_t k = 0; k < p->check_count; k++) {
+    JSON_LIST(w, "checks", size_t k = 0; k < p->check_count; k++) {
         const struct check *check = &p->checks[k];
         JSON_WRITE_OBJECT(
             w, NULL, JSON("n", check->n), JSON("count", c->counts[check->count_index]),
@@ -273,9 +272,7 @@ void forecast_checks_write(struct json_writer *w, const char *key,
             JSON("expected_s", check->expected_s), JSON("low_s", check->low_s),
             JSON("high_s", check->high_s), JSON("measured_s", check->measured_s));
     }
-    json_write_close(w);
-    json_write_array(w, "summary");
-    for (size_t i = 0; i < c->count_count; i++) {
+    JSON_LIST(w, "summary", size_t i = 0; i < c->count_count; i++) {
         for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
             const struct summary row = find_summary(c, pair, i, q);
             JSON_WRITE_OBJECT(w, NULL, JSON("count", c->counts[i]),
@@ -286,6 +283,5 @@ void forecast_checks_write(struct json_writer *w, const char *key,
                               JSON("median_half_s", row.median_half_s));
         }
     }
-    json_write_close(w);
     json_write_close(w);
 }

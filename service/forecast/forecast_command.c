@@ -172,13 +172,11 @@ static void write_answer(const struct forecast_run *run, struct json_writer *w, 
 static void write_pairs(const void *what, struct json_writer *w)
 {
     const struct forecast_run *run = what;
-    json_write_object(w, "pairs");
-    for (size_t i = 0; i < run->file.pair_count; i++) {
+    JSON_MAP(w, "pairs", size_t i = 0; i < run->file.pair_count; i++) {
         if (is_asked(run, i)) {
             write_answer(run, w, i);
         }
     }
-    json_write_close(w);
 }
 
 static int run_forecast(struct forecast_run *run, char **paths)
@@ -255,8 +253,7 @@ static int parse_options(int argc, char **argv, struct forecast_run *run)
             "  tandem forecast -c lab.yaml --moves moves.csv --bound 0.05 journal/\n"
             "  tandem forecast -c lab.yaml --check 1,8 journal/\n",
         .exit_status = "a file cannot be read",
-        .rows = rows,
-        .row_count = sizeof rows / sizeof rows[0]};
+        ARGUMENT_ROWS(rows)};
     return arguments_parse(&arguments, argc, argv);
 }
 

@@ -274,14 +274,12 @@ struct found {
 static void write_files(struct json_writer *w, const char *key,
                         const struct identify_files *files)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < files->count; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < files->count; i++) {
         char hash[17];
         (void)snprintf(hash, sizeof hash, "%016" PRIx64, files->file[i].mark.hash);
         JSON_WRITE_OBJECT(w, NULL, JSON("name", files->file[i].name),
                           JSON("bytes", files->file[i].mark.bytes), JSON("fnv1a", hash));
     }
-    json_write_close(w);
 }
 
 static void write_document(const void *what, struct json_writer *w)

@@ -146,9 +146,8 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_object(w, "data");
     arm_report_friction_summary(w, &result->summary);
     json_write_close(w);
-    if (json_write_known(w, "held_out_data", result->fit.is_held_out)) {
+    JSON_BLOCK(w, "held_out_data", result->fit.is_held_out) {
         arm_report_friction_summary(w, &result->held_out_summary);
-        json_write_close(w);
     }
 }
 

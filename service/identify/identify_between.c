@@ -79,8 +79,7 @@ void identify_between_judge(const struct identify_between *between, struct estim
 
 void identify_between_write(struct json_writer *w, const struct identify_between *between)
 {
-    json_write_array(w, "recordings");
-    for (size_t i = 0; i < between->count; i++) {
+    JSON_LIST(w, "recordings", size_t i = 0; i < between->count; i++) {
         const struct identify_recording *recording = &between->recording[i];
         JSON_WRITE_OBJECT(w, NULL, JSON("name", recording->name),
                           JSON("verdict", recording->fitted
@@ -88,9 +87,7 @@ void identify_between_write(struct json_writer *w, const struct identify_between
                                               : NULL),
                           JSON("range", recording->range));
     }
-    json_write_close(w);
-    json_write_object(w, "between");
-    for (size_t i = 0; i < between->number_count; i++) {
+    JSON_MAP(w, "between", size_t i = 0; i < between->number_count; i++) {
         const struct number_between *number = &between->number[i];
         const struct between *found = &number->found;
         if (found->n == 0) {
@@ -102,5 +99,4 @@ void identify_between_write(struct json_writer *w, const struct identify_between
         json_write_text(w, "odd", found->odd < found->n ? between->recording[odd].name : NULL);
         json_write_close(w);
     }
-    json_write_close(w);
 }

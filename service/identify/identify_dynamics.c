@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/dynamics/unmodelled_term.h"
@@ -571,13 +572,11 @@ static bool describe_efforts(const void *what, char *text, size_t bytes)
     const struct identify_result *result = what;
     const struct model *model = result->kind->model;
     bool varies = true;
-    size_t used = 0;
-    for (size_t a = 0; a < model->axis_count && used < bytes; a++) {
+    text[0] = '\0';
+    for (size_t a = 0; a < model->axis_count; a++) {
         const struct data_channel *effort = &result->own.summary.tau[a];
-        const int n =
-            snprintf(text + used, bytes - used, "%s%s %.4g .. %.4g", a > 0 ? ", " : "",
-                     model->axes[a].effort, effort->min, effort->max);
-        used += n > 0 ? (size_t)n : 0;
+        text_append(text, bytes, "%s%s %.4g .. %.4g", a > 0 ? ", " : "", model->axes[a].effort,
+                    effort->min, effort->max);
         /* An axis without an effort has no level. */
         varies = varies && result->columns.levels[a].levels != 1;
     }
@@ -620,11 +619,10 @@ static void write_summary(struct json_writer *w, const struct model *model,
 {
     json_write_object(w, "data");
     dynamics_report_summary(w, model, &data->summary);
-    if (json_write_known(w, "journal", data->is_journal)) {
+    JSON_BLOCK(w, "journal", data->is_journal) {
         JSON_WRITE(w, JSON_OF(&data->journal, pair, lines, unreadable, malformed, samples,
                               others, restarts, sequence_gaps, lost, repeated, controlled));
         json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
-        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -632,11 +630,10 @@ static void write_summary(struct json_writer *w, const struct model *model,
 static void write_held_out(struct json_writer *w, const struct model *model,
                            const struct estimate *estimate, const struct identify_data *data)
 {
-    if (json_write_known(w, "held_out", data->files != NULL)) {
+    JSON_BLOCK(w, "held_out", data->files != NULL) {
         dynamics_report_check(w, model, estimate, &data->check);
         dynamics_report_asks(w, estimate, &data->check.stability);
         write_summary(w, model, data);
-        json_write_close(w);
     }
 }
 

@@ -88,11 +88,10 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_object(w, "fit");
     servo_report_check(w, &result->fit.own);
     json_write_close(w);
-    if (json_write_known(w, "held_out", result->is_checked)) {
+    JSON_BLOCK(w, "held_out", result->is_checked) {
         servo_report_check(w, &result->held_out);
         json_write_object(w, "data");
         servo_report_summary(w, &result->held_out_summary);
-        json_write_close(w);
         json_write_close(w);
     }
     parameters_in_use_write(w, &result->fit.estimate, &result->head.reference[0]);

@@ -113,14 +113,12 @@ static enum status parse_document(json_t *document, const char *path,
         return err_set(err, STATUS_E_PARSE, FAULT_OBJECT_EXPECTED, path,
                        "an object \"values\" of names and numbers was expected");
     }
-    json_object_foreach(values, name, value)
-    {
+    json_object_foreach(values, name, value) {
         if (st == STATUS_OK && json_is_number(value)) {
             st = set_value(form, path, name, json_number_value(value), reference, err);
         }
     }
-    json_object_foreach(errors, name, value)
-    {
+    json_object_foreach(errors, name, value) {
         size_t part = 0;
         const int i = find_name(form, name, &part);
         if (i >= 0 && json_is_number(value)) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
 
@@ -84,10 +85,8 @@ static enum status refuse_model(const char *name, struct err *err)
 {
     char names[ERR_TEXT_MAX] = "";
     char guess[EDIT_GUESS_MAX];
-    size_t used = 0;
-    for (size_t i = 0; model_row_at(i) && used < sizeof names; i++) {
-        const int n = snprintf(names + used, sizeof names - used, " %s", model_row_at(i)->name);
-        used += n > 0 ? (size_t)n : 0;
+    for (size_t i = 0; model_row_at(i); i++) {
+        text_append(names, sizeof names, " %s", model_row_at(i)->name);
     }
     return name ? err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "model",
                           "there is no such model%s; there are%s", model_row_guess(name, guess),

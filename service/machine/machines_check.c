@@ -105,8 +105,7 @@ int machines_check(int argc, char **argv)
         .examples = "  tandem machines check counter.yaml\n"
                     "  tandem machines check --words sketch.drawio\n",
         .exit_status = "there are errors, or with --strict warnings",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;

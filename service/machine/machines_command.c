@@ -72,11 +72,9 @@ static void write_arc(struct json_writer *w, const struct efsm_table *table,
               JSON("to", arc->to == EFSM_POP ? NULL : efsm_state_name(table, arc->to)),
               JSON("label", arc->label), JSON_BOOL("waits", arc->waits),
               JSON_BOOL("empties", arc->empties), JSON_WHOLE("pops", arc->pops));
-    json_write_array(w, "push");
-    for (size_t k = 0; k < arc->push_count; k++) {
+    JSON_LIST(w, "push", size_t k = 0; k < arc->push_count; k++) {
         json_write_text(w, NULL, efsm_state_name(table, arc->push[k]));
     }
-    json_write_close(w);
     json_write_close(w);
 }
 
@@ -84,22 +82,16 @@ static void write_table(struct json_writer *w, const struct efsm_table *table)
 {
     JSON_OPEN(w, NULL, JSON("name", table->name), JSON("purpose", table->purpose),
               JSON("initial", efsm_state_name(table, table->initial)));
-    json_write_array(w, "variables");
-    for (size_t i = 0; i < table->cell_count; i++) {
+    JSON_LIST(w, "variables", size_t i = 0; i < table->cell_count; i++) {
         json_write_text(w, NULL, table->cells[i]);
     }
-    json_write_close(w);
-    json_write_array(w, "states");
-    for (size_t i = 0; i < table->state_count; i++) {
+    JSON_LIST(w, "states", size_t i = 0; i < table->state_count; i++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("name", table->states[i].name),
                           JSON_BOOL("final", table->states[i].final));
     }
-    json_write_close(w);
-    json_write_array(w, "arcs");
-    for (size_t i = 0; i < table->arc_count; i++) {
+    JSON_LIST(w, "arcs", size_t i = 0; i < table->arc_count; i++) {
         write_arc(w, table, &table->arcs[i]);
     }
-    json_write_close(w);
     json_write_close(w);
 }
 
@@ -111,11 +103,9 @@ struct shown {
 static void write_tables(const void *what, struct json_writer *w)
 {
     const struct shown *shown = what;
-    json_write_array(w, "machines");
-    for (size_t i = 0; i < shown->count; i++) {
+    JSON_LIST(w, "machines", size_t i = 0; i < shown->count; i++) {
         write_table(w, shown->tables[i]);
     }
-    json_write_close(w);
 }
 
 static int print_json(const struct efsm_table *const *tables, size_t n)
@@ -324,8 +314,7 @@ int command_machines(int argc, char **argv)
         .examples = "  tandem machines --dot executive | dot -Tsvg\n"
                     "  tandem machines check counter.yaml\n",
         .exit_status = "a file has errors, or the output could not be written",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .actions = actions,
         .action_count = COUNT(actions),
         .words = &(const struct argument_words){NULL, machine_name_at},

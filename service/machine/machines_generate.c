@@ -188,8 +188,7 @@ int machines_generate(int argc, char **argv)
         .description = description,
         .examples = "  tandem machines generate --lang lua counter.yaml > counter.lua\n",
         .exit_status = "a machine has errors, or a file could not be read or written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;

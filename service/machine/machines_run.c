@@ -75,8 +75,7 @@ int machines_run(int argc, char **argv)
         .exit_status =
             "a machine has errors or stopped at a fault, or a file could not be read "
             "or\n                 written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;

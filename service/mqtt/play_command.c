@@ -259,8 +259,7 @@ int command_play(int argc, char **argv)
         .examples = "  tandem play --speed 10 --prefix-from tandem/v1 --prefix-to again/v1 "
                     "journal/\n",
         .exit_status = "not everything reached the broker",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .more = &broker.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {

@@ -180,8 +180,7 @@ static int parse_words(struct record *r, int argc, char **argv)
         .examples = "  tandem record -c lab.yaml day.jsonl\n"
                     "  tandem replay -c lab.yaml day.jsonl\n",
         .exit_status = "no broker, the file cannot be written, or messages found no room",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
     r->path = argv[1];
     if (code == ARGUMENTS_PARSED && r->json && strcmp(r->path, "-") == 0) {

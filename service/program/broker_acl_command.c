@@ -285,8 +285,7 @@ int command_broker_acl(int argc, char **argv)
                                         .operands = "",
                                         .description = description,
                                         .exit_status = "the output could not be written",
-                                        .rows = rows,
-                                        .row_count = COUNT(rows)};
+                                        ARGUMENT_ROWS(rows)};
     int code = arguments_parse(&arguments, argc, argv);
     if (code != ARGUMENTS_PARSED) {
         return code;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/errors/status.h"
+#include "base/text/text.h"
 #include "service/program/command_table.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
@@ -41,8 +42,7 @@ static const struct argument_words *find_words(const struct arguments *a, const 
 
 static void add_word(char words[WORDS_MAX], const char *word)
 {
-    const size_t used = strlen(words);
-    (void)snprintf(words + used, WORDS_MAX - used, "%s%s", used > 0 ? " " : "", word);
+    text_append(words, WORDS_MAX, "%s%s", words[0] ? " " : "", word);
 }
 
 /* Lists the words of an option's value, or of the operands (row: NULL), with blanks between;

@@ -118,8 +118,7 @@ int command_config(int argc, char **argv)
                                             "  right. --docs and --schema print documents made "
                                             "from the table of all keys instead.\n",
                                         .exit_status = "the output could not be written",
-                                        .rows = rows,
-                                        .row_count = COUNT(rows)};
+                                        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

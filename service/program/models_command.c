@@ -44,8 +44,7 @@ static void write_equations(struct json_writer *w, const struct model_file *file
 {
     const struct model_terms *t = &file->terms;
     char text[TEXT_MAX];
-    json_write_array(w, "equations");
-    for (size_t i = 0; i < t->names.axes; i++) {
+    JSON_LIST(w, "equations", size_t i = 0; i < t->names.axes; i++) {
         const struct {
             const char *key;
             uint16_t node;
@@ -57,43 +56,34 @@ static void write_equations(struct json_writer *w, const struct model_file *file
         for (size_t k = 0; k < COUNT(parts); k++) {
             json_write_text(w, parts[k].key, show_node(file, parts[k].node, text));
         }
-        json_write_object(w, "rows");
-        for (size_t k = 0; k < t->names.parameters; k++) {
+        JSON_MAP(w, "rows", size_t k = 0; k < t->names.parameters; k++) {
             if (t->phi[i][k] != 0) {
                 json_write_text(w, file->parameter[k].symbol,
                                 show_node(file, t->phi[i][k], text));
             }
         }
         json_write_close(w);
-        json_write_close(w);
     }
-    json_write_close(w);
-    json_write_object(w, "kinematics");
-    for (size_t i = 0; i < t->names.poses; i++) {
+    JSON_MAP(w, "kinematics", size_t i = 0; i < t->names.poses; i++) {
         json_write_text(w, file->pose[i].symbol, show_node(file, t->kinematics[i], text));
     }
-    json_write_close(w);
 }
 
 static void write_model(struct json_writer *w, const struct choice *c)
 {
     const struct model *model = c->row->model;
     char hash[20];
-    json_write_array(w, "axes");
-    for (size_t a = 0; a < model->axis_count; a++) {
+    JSON_LIST(w, "axes", size_t a = 0; a < model->axis_count; a++) {
         const struct model_axis *axis = &model->axes[a];
         JSON_WRITE_OBJECT(w, NULL, JSON("velocity", axis->velocity),
                           JSON("effort", axis->effort), JSON("pose", axis->pose));
     }
-    json_write_close(w);
-    json_write_array(w, "parameters");
-    for (size_t k = 0; k < model->parameter_count; k++) {
+    JSON_LIST(w, "parameters", size_t k = 0; k < model->parameter_count; k++) {
         const struct model_parameter *p = &model->parameters[k];
         JSON_WRITE_OBJECT(w, NULL, JSON("name", p->name), JSON("symbol", p->symbol),
                           JSON("unit", p->unit), JSON("sign", sign_text(p->sign)),
                           JSON("help", p->help), JSON("words", p->words));
     }
-    json_write_close(w);
     JSON_WRITE(w, JSON("varying_inertia", model->varying_inertia),
                JSON_WHOLE("variants", c->row->variant_count));
     if (c->file) {
@@ -106,8 +96,7 @@ static void write_model(struct json_writer *w, const struct choice *c)
 /* The choices end with one without a row. */
 static void write_models(const void *choices, struct json_writer *w)
 {
-    json_write_array(w, "models");
-    for (const struct choice *c = choices; c->row; c++) {
+    JSON_LIST(w, "models", const struct choice *c = choices; c->row; c++) {
         JSON_OPEN(w, NULL, JSON("name", c->row->name), JSON("words", c->row->words),
                   JSON_BOOL("built_in", !c->file));
         if (c->row->model) {
@@ -115,7 +104,6 @@ static void write_models(const void *choices, struct json_writer *w)
         }
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 /* ---- TeX ---- */
@@ -223,8 +211,7 @@ int command_models(int argc, char **argv)
         .description = description,
         .examples = "  tandem models --check motor.yaml\n",
         .exit_status = "a file is no model, or the output could not be written",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .words = &(const struct argument_words){NULL, model_argument_name},
         .word_count = 1};
     int result = arguments_parse(&arguments, argc, argv);

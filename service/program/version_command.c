@@ -47,8 +47,7 @@ int command_version(int argc, char **argv)
         .description =
             "  Prints the version of the program, and of the libraries it runs with.\n",
         .exit_status = "never",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

@@ -211,8 +211,7 @@ int command_codec(int argc, char **argv)
         .examples = "  tandem record -c lab.yaml day.jsonl; tandem codec try -c lab.yaml "
                     "--pair r1 day.jsonl\n",
         .exit_status = "a line is no message, or the output could not be written",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

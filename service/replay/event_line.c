@@ -55,11 +55,9 @@ static void write_reply(struct json_writer *w, const struct event_reply *r)
                JSON("status", reply_status_name(r->status)),
                OPTIONAL_TEXT("detail", r->detail));
     if (r->value_count > 0) {
-        json_write_object(w, "values");
-        for (size_t k = 0; k < r->value_count; k++) {
+        JSON_MAP(w, "values", size_t k = 0; k < r->value_count; k++) {
             write_value(w, &r->values[k]);
         }
-        json_write_close(w);
     }
 }
 

@@ -372,8 +372,7 @@ static int parse_options(int argc, char **argv, struct replay_options *o,
                     "  tandem replay -c lab.yaml lab.jsonl --json | jq .pairs.r1.counts\n",
         .exit_status = "a file could not be read, whole lines were left out, or the results "
                        "not be written",
-        .rows = rows,
-        .row_count = sizeof rows / sizeof rows[0]};
+        ARGUMENT_ROWS(rows)};
     return arguments_parse(&arguments, argc, argv);
 }
 

@@ -164,14 +164,12 @@ static void write_pairs(struct replay_run *run, struct json_writer *w,
                                        .lag_points_max =
                                            1 + share_of(extract->lag_points_max, count)};
     }
-    json_write_object(w, "pairs");
-    for (size_t i = 0; i < run->file->pair_count; i++) {
+    JSON_MAP(w, "pairs", size_t i = 0; i < run->file->pair_count; i++) {
         if (replay_keeps_pair(run, run->file->pairs[i].id) &&
             (!extract || lab_pair(lab, i)->version > 0)) {
             write_pair(run, w, i, &each);
         }
     }
-    json_write_close(w);
 }
 
 /* Writes each team's final state, its alarms and its bars (no bars in an extract). */
@@ -179,8 +177,7 @@ static void write_teams(struct replay_run *run, struct json_writer *w,
                         const struct replay_extract *extract)
 {
     const struct lab *lab = run->replay->lab;
-    json_write_object(w, "teams");
-    for (size_t i = 0; i < lab_team_count(lab); i++) {
+    JSON_MAP(w, "teams", size_t i = 0; i < lab_team_count(lab); i++) {
         const struct team_params *p = lab_team_params(lab, i);
         const size_t index = run->file->pair_count + i;
         if (!replay_keeps_pair(run, p->name)) {
@@ -194,7 +191,6 @@ static void write_teams(struct replay_run *run, struct json_writer *w,
         }
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 static void write_journal_counts(struct json_writer *w, const struct replay *replay)

@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "base/text/text.h"
 #include "service/identify/identify_dynamics.h"
 #include "service/selftest/selftest_recording.h"
 #include "service/selftest/selftest_scenarios.h"
@@ -171,12 +172,10 @@ static void print_result(const struct model_row *row, const struct selftest_resu
 
 static void write_verdicts(struct json_writer *w, const size_t *verdicts)
 {
-    json_write_object(w, "verdicts");
-    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+    JSON_MAP(w, "verdicts", int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
         json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
                        (int64_t)verdicts[verdict]);
     }
-    json_write_close(w);
 }
 
 static void write_result(struct json_writer *w, const struct model_row *row,
@@ -187,14 +186,12 @@ static void write_result(struct json_writer *w, const struct model_row *row,
               JSON("duration_s", (double)c->samples * c->dt_s), JSON("rate_hz", 1.0 / c->dt_s),
               JSON("loss_ratio", c->loss_ratio), JSON("well", result->well));
     write_verdicts(w, result->verdicts);
-    json_write_array(w, "parameters");
-    for (size_t i = 0; i < result->count; i++) {
+    JSON_LIST(w, "parameters", size_t i = 0; i < result->count; i++) {
         JSON_WRITE_OBJECT(w, NULL,
                           JSON_OF(&result->parameter[i], name, truth, known, mean, bias_z,
                                   bias_z_max, sd, se, scatter_ratio_max, covered, covered_min,
                                   well));
     }
-    json_write_close(w);
     json_write_close(w);
 }
 
@@ -307,11 +304,9 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
                JSON("wrong_most", result->wrong_most),
                JSON("code", scenario->code ? scenario->code : ""),
                JSON("named", result->named));
-    json_write_array(w, "covered");
-    for (size_t i = 0; i < result->count; i++) {
+    JSON_LIST(w, "covered", size_t i = 0; i < result->count; i++) {
         json_write_int(w, NULL, (int64_t)result->covered[i]);
     }
-    json_write_close(w);
     json_write_bool(w, "well", result->well);
     json_write_close(w);
 }
@@ -428,18 +423,14 @@ int command_selftest(int argc, char **argv)
         "  same in scenarios: where the model is right, where it is wrong (PASS is then a\n"
         "  failure), and where only the intervals must hold.\n  Models:";
     for (size_t i = 0; model_at(i); i++) {
-        const size_t used = strlen(description);
-        (void)snprintf(description + used, sizeof description - used, "%s%s%s",
-                       i % 4 == 0 ? "\n    " : " ", model_at(i)->name,
-                       model_at(i + 1) ? ","
-                                       : "\n  Scenarios, also of travel times and arms:\n");
+        text_append(description, sizeof description, "%s%s%s", i % 4 == 0 ? "\n    " : " ",
+                    model_at(i)->name,
+                    model_at(i + 1) ? "," : "\n  Scenarios, also of travel times and arms:\n");
     }
     for (size_t i = 0; i < selftest_scenario_count; i++) {
         const struct selftest_scenario *w = &selftest_scenarios[i];
-        const size_t used = strlen(description);
-        (void)snprintf(description + used, sizeof description - used,
-                       "    %-12s %-16s %-5s  %s\n", w->model, w->name,
-                       selftest_claim_name(w->claim), w->words);
+        text_append(description, sizeof description, "    %-12s %-16s %-5s  %s\n", w->model,
+                    w->name, selftest_claim_name(w->claim), w->words);
     }
     /* clang-format off */
     const struct argument rows[] = {
@@ -457,8 +448,7 @@ int command_selftest(int argc, char **argv)
         .operands = "",
         .description = description,
         .exit_status = "an estimate, an interval or a verdict is not where chance allows it",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .words = &(const struct argument_words){"model", model_argument_name},
         .word_count = 1};
     const int code = arguments_parse(&arguments, argc, argv);

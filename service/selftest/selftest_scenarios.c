@@ -259,8 +259,7 @@ static bool has_code(const json_t *fit, const char *key, const char *code)
 {
     size_t i;
     json_t *text;
-    json_array_foreach(json_object_get(fit, key), i, text)
-    {
+    json_array_foreach(json_object_get(fit, key), i, text) {
         if (strcmp(json_string_value(text), code) == 0) {
             return true;
         }

@@ -1,6 +1,5 @@
 /* service/team/team_check_command.c - tandem team check: explores every order in which a team's
  * work can go. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <jansson.h>
 
 #include "base/errors/err.h"
+#include "base/text/text.h"
 #include "config/labfile/lab_file.h"
 #include "config/team/team_file.h"
 #include "service/team/team_command.h"
@@ -20,12 +20,6 @@
 
 enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, STEPS_MAX = 4096, FAILURES_MAX = 64 };
 
-/* A text that grows at its end and is cut when full. */
-struct text {
-    char bytes[TEXT_MAX];
-    size_t used;
-};
-
 /* One team and its result. */
 struct check {
     const struct team_params *p;
@@ -36,68 +30,54 @@ struct check {
     enum team_end worst; /* TEAM_END_FINISHED: nothing to report */
     /* The path into that end: a text of each instant, and the state then. */
     json_t *path;
-    struct text waits_text;
+    char waits_text[TEXT_MAX];
 };
 
 /* ---- words ---- */
 
-static PRINTF_LIKE(2, 3) void add_text(struct text *to, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(to->bytes + to->used, sizeof to->bytes - to->used, format, args);
-    va_end(args);
-    to->used += n > 0 ? (size_t)n : 0;
-    to->used = to->used < sizeof to->bytes ? to->used : sizeof to->bytes - 1;
-}
-
-static void clear_text(struct text *text)
-{
-    text->used = 0;
-    text->bytes[0] = '\0';
-}
-
-static void add_resources(struct text *to, const struct team_params *p, const char *what,
+static void add_resources(char to[TEXT_MAX], const struct team_params *p, const char *what,
                           const uint16_t *resources, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        add_text(to, "%s %s", i == 0 ? what : "", p->resources[resources[i]].name);
+        text_append(to, TEXT_MAX, "%s %s", i == 0 ? what : "", p->resources[resources[i]].name);
     }
 }
 
 /* "R1 holds A wants B" */
-static void add_wait(struct text *to, const struct team_params *p, const struct team_wait *wait)
+static void add_wait(char to[TEXT_MAX], const struct team_params *p,
+                     const struct team_wait *wait)
 {
-    add_text(to, "%s%s", to->used > 0 ? ", " : "", p->robots[wait->robot].name);
+    text_append(to, TEXT_MAX, "%s%s", to[0] ? ", " : "", p->robots[wait->robot].name);
     add_resources(to, p, " holds", wait->held, wait->held_count);
     if (wait->meeting != TEAM_NONE) {
-        add_text(to, " wants meeting %s", team_name(p, wait->meeting));
+        text_append(to, TEXT_MAX, " wants meeting %s", team_name(p, wait->meeting));
     } else {
         add_resources(to, p, " wants", wait->wants, wait->want_count);
     }
 }
 
-static void add_move(struct text *to, const struct check *c, const struct team *team,
+static void add_move(char to[TEXT_MAX], const struct check *c, const struct team *team,
                      const struct team_move *move)
 {
     const struct team_params *p = c->p;
     struct team_robot_view view;
-    add_text(to, "%s", to->used > 0 ? " and " : "");
+    text_append(to, TEXT_MAX, "%s", to[0] ? " and " : "");
     if (move->kind == TEAM_MOVE_START) {
-        add_text(to, "others start");
+        text_append(to, TEXT_MAX, "others start");
         return;
     }
     if (move->kind == TEAM_MOVE_DELAY) {
-        add_text(to, "the delay of %s is over", p->resources[move->subject].name);
+        text_append(to, TEXT_MAX, "the delay of %s is over", p->resources[move->subject].name);
         return;
     }
-    add_text(to, "%s %s", p->robots[move->subject].name, team_move_kind_name(move->kind));
+    text_append(to, TEXT_MAX, "%s %s", p->robots[move->subject].name,
+                team_move_kind_name(move->kind));
     team_robot(team, move->subject, &view);
     const bool activity = move->kind == TEAM_MOVE_DONE || move->kind == TEAM_MOVE_FAIL;
     if (activity && view.step && view.step->task != TEAM_NONE) {
         char task[2 * TEAM_NAME_MAX];
         team_task_text(p, view.step->task, view.step->arg, task, sizeof task);
-        add_text(to, " %s", task);
+        text_append(to, TEXT_MAX, " %s", task);
     }
 }
 
@@ -107,13 +87,13 @@ static void record_instant(void *context, const struct team *team,
                            const struct team_move *moves, size_t count)
 {
     struct check *c = context;
-    struct text text = {.used = 0};
+    char text[TEXT_MAX] = "";
     for (size_t i = 0; i < count; i++) {
-        add_move(&text, c, team, &moves[i]);
+        add_move(text, c, team, &moves[i]);
     }
     const size_t steps = json_array_size(c->path);
     if (steps <= STEPS_MAX) {
-        (void)json_array_append_new(c->path, json_string(steps < STEPS_MAX ? text.bytes : "…"));
+        (void)json_array_append_new(c->path, json_string(steps < STEPS_MAX ? text : "…"));
     }
 }
 
@@ -124,9 +104,9 @@ static void record_deadlock(void *context, const struct team_effect *effect)
     if (effect->kind != TEAM_ALARM || effect->alarm != TEAM_ALARM_DEADLOCK) {
         return;
     }
-    clear_text(&c->waits_text);
+    c->waits_text[0] = '\0';
     for (size_t i = 0; i < effect->cycle_count; i++) {
-        add_wait(&c->waits_text, c->p, &effect->cycle[i]);
+        add_wait(c->waits_text, c->p, &effect->cycle[i]);
     }
 }
 
@@ -154,11 +134,11 @@ static void report_waits(struct check *c, const struct team *team)
             wait.meeting = view.step->meeting;
         }
         if (wait.want_count > 0 || wait.meeting != TEAM_NONE) {
-            add_wait(&c->waits_text, c->p, &wait);
+            add_wait(c->waits_text, c->p, &wait);
         } else if (view.phase != TEAM_PHASE_FINISHED && view.phase != TEAM_PHASE_PARKED) {
-            add_text(&c->waits_text, "%s%s is %s", c->waits_text.used > 0 ? ", " : "",
-                     c->p->robots[r].name, team_phase_name(view.phase));
-            add_resources(&c->waits_text, c->p, " with", held, wait.held_count);
+            text_append(c->waits_text, TEXT_MAX, "%s%s is %s", c->waits_text[0] ? ", " : "",
+                        c->p->robots[r].name, team_phase_name(view.phase));
+            add_resources(c->waits_text, c->p, " with", held, wait.held_count);
         }
     }
 }
@@ -168,10 +148,10 @@ static void follow_path(struct check *c, struct model_checker *x, struct team_pa
     const struct model_checker_observer guide = {record_instant, {record_deadlock, c}, c};
     json_decref(c->path);
     c->path = json_array();
-    clear_text(&c->waits_text);
+    c->waits_text[0] = '\0';
     const struct team *team = model_checker_replay(x, path, &guide);
     if (team && c->worst != TEAM_END_DEADLOCK) {
-        clear_text(&c->waits_text);
+        c->waits_text[0] = '\0';
         report_waits(c, team);
     }
 }
@@ -289,24 +269,19 @@ static void write_members(const void *what, struct json_writer *w)
                JSON_WHOLE("states", r->states), JSON_WHOLE("transitions", r->edges),
                JSON_COUNTS("ends", &team_end_names, r->ends));
     for (enum model_checker_item kind = 0; kind < MODEL_CHECKER_ITEMS; kind++) {
-        json_write_array(w, unused_keys[kind]);
-        for (size_t i = 0; i < count_items(c, kind); i++) {
+        JSON_LIST(w, unused_keys[kind], size_t i = 0; i < count_items(c, kind); i++) {
             const char *name = name_unused(c, kind, i);
             if (name) {
                 json_write_text(w, NULL, name);
             }
         }
-        json_write_close(w);
     }
-    if (json_write_known(w, "worst", c->worst != TEAM_END_FINISHED)) {
+    JSON_BLOCK(w, "worst", c->worst != TEAM_END_FINISHED) {
         json_write_text(w, "end", team_end_name(c->worst));
-        json_write_array(w, "path");
-        for (size_t i = 0; i < json_array_size(c->path); i++) {
+        JSON_LIST(w, "path", size_t i = 0; i < json_array_size(c->path); i++) {
             json_write_text(w, NULL, json_string_value(json_array_get(c->path, i)));
         }
-        json_write_close(w);
-        json_write_text(w, "waits", c->waits_text.bytes);
-        json_write_close(w);
+        json_write_text(w, "waits", c->waits_text);
     }
 }
 
@@ -398,8 +373,7 @@ int team_check_command(int argc, char **argv)
         .examples = "  tandem team check config/examples/class3.yaml --failures 1\n",
         .exit_status = "a deadlock, or another wait for ever that no failure explains",
         .exit_as_asked = "not all was explored, and nothing wrong found",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

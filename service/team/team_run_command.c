@@ -296,8 +296,7 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
         .exit_status =
             "there is no broker, or the daemon knows no such team, or the team refuses",
         .exit_as_asked = "it had not ended after --timeout or a signal",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

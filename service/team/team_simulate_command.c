@@ -250,7 +250,7 @@ static int parse_options(int argc, char **argv, struct options *o)
             "  tandem team simulate cell.yaml --from journal/ --set IB.capacity=2\n"
             "  tandem team simulate cell.yaml --trace\n",
         .exit_status = "a run did not finish, or a duration is unknown",
-        .rows = rows, .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     /* clang-format on */
     return arguments_parse(&arguments, argc, argv);
 }

@@ -25,19 +25,16 @@ static void write_figures(struct json_writer *w, const char *key,
 {
     const struct team_figure f[] = {d->mean, d->sd, d->p05, d->p50, d->p95};
     static const char *const names[] = {"mean", "sd", "p05", "p50", "p95"};
-    json_write_object(w, key);
-    for (size_t i = 0; i < COUNT(f); i++) {
+    JSON_MAP(w, key, size_t i = 0; i < COUNT(f); i++) {
         JSON_WRITE_OBJECT(w, names[i], JSON("value", f[i].value), JSON("error", f[i].error));
     }
-    json_write_close(w);
 }
 
 static void write_robots(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
     const double all_us = (double)study->runs->statistics->makespans_us;
-    json_write_array(w, "robots");
-    for (size_t i = 0; i < p->robot_count; i++) {
+    JSON_LIST(w, "robots", size_t i = 0; i < p->robot_count; i++) {
         const struct team_robot_sums *r = &study->runs->statistics->robot[i];
         const double idle_us = fmax(all_us - (double)r->busy_us - (double)r->waiting_us, 0.0);
         JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[i].name),
@@ -46,15 +43,13 @@ static void write_robots(struct json_writer *w, const struct team_study *study)
                           JSON("idle_ratio", compute_ratio(idle_us, all_us)),
                           JSON("tasks_per_run", per_run(study, (double)r->activities)));
     }
-    json_write_close(w);
 }
 
 static void write_resources(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
     const double all_us = (double)study->runs->statistics->makespans_us;
-    json_write_array(w, "resources");
-    for (size_t i = 0; i < p->resource_count; i++) {
+    JSON_LIST(w, "resources", size_t i = 0; i < p->resource_count; i++) {
         const struct team_resource_sums *r = &study->runs->statistics->resource[i];
         const double capacity = p->resources[i].capacity;
         JSON_WRITE_OBJECT(
@@ -65,14 +60,12 @@ static void write_resources(struct json_writer *w, const struct team_study *stud
             JSON("wait_longest_mean_s", per_run(study, lab_s(r->longest_sum_us))),
             JSON_SECONDS("wait_longest_s", r->longest_us));
     }
-    json_write_close(w);
 }
 
 static void write_waits(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
-    json_write_array(w, "waits");
-    for (size_t k = 0; k < p->robot_count * p->robot_count; k++) {
+    JSON_LIST(w, "waits", size_t k = 0; k < p->robot_count * p->robot_count; k++) {
         const double s = per_run(study, lab_s(study->runs->statistics->behind_us[k]));
         if (s > 0.0) {
             JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[k / p->robot_count].name),
@@ -80,7 +73,6 @@ static void write_waits(struct json_writer *w, const struct team_study *study)
                               JSON("per_run_s", s));
         }
     }
-    json_write_close(w);
 }
 
 static const char *name_law(const struct team_activity_sums *a)
@@ -119,20 +111,17 @@ static void write_activities(struct json_writer *w, const struct team_study *stu
 {
     const size_t kinds = study->tp->kind_count;
     const size_t count = study->tp->params->robot_count * kinds;
-    json_write_array(w, "activities");
-    for (size_t i = 0; i < count; i++) {
+    JSON_LIST(w, "activities", size_t i = 0; i < count; i++) {
         if (study->runs->statistics->activity[i].n > 0) {
             write_activity(w, study, i / kinds, i % kinds);
         }
     }
-    json_write_close(w);
 }
 
 static void write_fits(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
-    json_write_array(w, "travel_times");
-    for (size_t i = 0; study->measured && i < p->robot_count; i++) {
+    JSON_LIST(w, "travel_times", size_t i = 0; study->measured && i < p->robot_count; i++) {
         const struct team_measured_robot *m = &study->measured->robots[i];
         if (m->fitted) {
             JSON_WRITE_OBJECT(w, NULL, JSON("robot", p->robots[i].name),
@@ -141,7 +130,6 @@ static void write_fits(struct json_writer *w, const struct team_study *study)
                               JSON("residual_s_sd", m->fit.residual_s_sd));
         }
     }
-    json_write_close(w);
 }
 
 /* Recorded runs with as many activities as the run without randomness. */
@@ -149,8 +137,8 @@ static void write_recorded(struct json_writer *w, const struct team_study *study
 {
     const struct team_measured *m = study->measured;
     const struct team_distribution *d = &study->runs->makespan_s;
-    json_write_array(w, "recorded");
-    for (size_t i = 0; m && i < m->run_count && i < TEAM_MEASURED_RUNS; i++) {
+    JSON_LIST(w, "recorded", size_t i = 0; m && i < m->run_count && i < TEAM_MEASURED_RUNS;
+              i++) {
         const struct team_measured_run *run = &m->runs[i];
         const double run_s = lab_s(run->makespan_us);
         if (run->activities == study->runs->expected.activities) {
@@ -160,7 +148,6 @@ static void write_recorded(struct json_writer *w, const struct team_study *study
                 JSON_BOOL("inside", d->p05.value <= run_s && run_s <= d->p95.value));
         }
     }
-    json_write_close(w);
 }
 
 static void write_study(const void *what, struct json_writer *w)
@@ -203,8 +190,7 @@ static void print_guesses(const struct team_study *study, FILE *out)
     size_t guessed = 0;
     size_t i;
     const json_t *activity;
-    json_array_foreach(activities, i, activity)
-    {
+    json_array_foreach(activities, i, activity) {
         guessed += strcmp(json_file_text(activity, "from"), nominal) == 0;
     }
     if (guessed > 0) {

@@ -72,6 +72,8 @@ struct arguments {
     size_t word_count;
 };
 
+#define ARGUMENT_ROWS(table) .rows = (table), .row_count = COUNT(table)
+
 /* arguments_parse() returns this to continue; otherwise the command ends with the returned
  * status. */
 enum { ARGUMENTS_PARSED = -1 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 enum { FILE_MAX = 16384 };
@@ -133,8 +134,7 @@ enum status column_map_check(const struct column_map *map, const char *const *ro
 {
     char list[ERR_TEXT_MAX] = "";
     for (const char *const *role = roles; *role; role++) {
-        const size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, " %s", *role);
+        text_append(list, sizeof list, " %s", *role);
     }
     for (size_t i = 0; i < map->count; i++) {
         const char *const *role = roles;

@@ -29,11 +29,11 @@ void csv_tables_cell(FILE *out, int width, int digits, char style, double value)
     }
 }
 
-static const json_t *find_value(const json_t *row, const char *key, size_t bytes)
+static json_t *find_value(const json_t *row, const char *key, size_t bytes)
 {
     const char *const dot = memchr(key, '.', bytes);
     const size_t first = dot ? (size_t)(dot - key) : bytes;
-    const json_t *value = json_object_getn(row, key, first);
+    json_t *value = json_object_getn(row, key, first);
     return dot ? json_object_getn(value, dot + 1, bytes - first - 1) : value;
 }
 
@@ -46,8 +46,7 @@ void csv_tables_rows(const json_t *rows, const char *keys, FILE *out)
             (void)fputc(*c == ' ' ? ',' : *c == '.' ? '_' : *c, out);
         }
     }
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const char *between = "\n";
         for (const char *key = keys; *key; key += strspn(key, " ")) {
             const size_t bytes = strcspn(key, " #");
@@ -64,6 +63,30 @@ void csv_tables_rows(const json_t *rows, const char *keys, FILE *out)
         }
     }
     (void)fputc('\n', out);
+}
+
+void csv_tables_unfold(json_t *document, const char *list, const char *member, const char *name,
+                       const char *keys, FILE *out)
+{
+    json_t *items = list ? json_incref(find_value(document, list, strlen(list)))
+                         : json_pack("[O]", document);
+    json_t *rows = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item) {
+        const char *key;
+        json_t *inner;
+        json_object_foreach(member ? json_object_get(item, member) : item, key, inner) {
+            json_t *row = json_copy(item);
+            (void)json_object_update(row, inner);
+            (void)json_object_set_new(row, name, json_string(key));
+            (void)json_array_append_new(json_is_object(inner) ? rows : NULL, row);
+        }
+    }
+    csv_tables_rows(rows, keys, out);
+    json_decref(rows);
+    json_decref(items);
+    json_decref(document);
 }
 
 static enum status write_table(const char *folder, const struct csv_table *table,

@@ -30,6 +30,12 @@ void csv_tables_number(FILE *out, double value, bool last);
  * '.'. What a row lacks, and null, is empty, but 0 for a key with a '#' behind it: a count. */
 void csv_tables_rows(const json_t *rows, const char *keys, FILE *out);
 
+/* Do the same for a document, which is freed (NULL: not enough memory, an empty table). Each
+ * item of its list (NULL: the document itself) has one row for each object in its member (NULL:
+ * in itself): the members of both, and the object's name under this key. */
+void csv_tables_unfold(json_t *document, const char *list, const char *member, const char *name,
+                       const char *keys, FILE *out);
+
 /* Write a cell of this width with at least one space before it. Style 'f': digits decimals;
  * '+': the same with a sign; 'g': digits significant digits. "-" stands for an unknown
  * value. */

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "service/tool/json_file.h"
 
@@ -25,8 +26,7 @@ static bool is_row(json_t *value)
     bool row = json_is_object(value);
     const char *key = NULL;
     json_t *member = NULL;
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach(value, key, member) {
         row = row && !json_is_object(member);
     }
     return row;
@@ -40,11 +40,9 @@ static void flatten_item(json_t *item)
     const char *inner = NULL;
     json_t *member = NULL;
     json_t *value = NULL;
-    json_object_foreach(item, key, member)
-    {
+    json_object_foreach(item, key, member) {
         (void)json_object_set(is_row(member) ? NULL : flat, key, member);
-        json_object_foreach(is_row(member) ? member : NULL, inner, value)
-        {
+        json_object_foreach(is_row(member) ? member : NULL, inner, value) {
             char name[NAME_BYTES];
             (void)snprintf(name, sizeof name, "%s.%s", key, inner);
             (void)json_object_set(flat, name, value);
@@ -66,15 +64,13 @@ static json_t *name_items(json_t *array)
     bool named = key != NULL;
     char first[NAME_BYTES];
     (void)snprintf(first, sizeof first, "%s", named ? key : "");
-    json_array_foreach(array, at, item)
-    {
+    json_array_foreach(array, at, item) {
         const char *name = json_string_value(json_object_get(item, first));
         named = named && name && !json_object_get(object, name);
         (void)json_object_set_new(object, named ? name : "", json_null());
     }
     (void)json_object_clear(object);
-    json_array_foreach(array, at, item)
-    {
+    json_array_foreach(array, at, item) {
         char name[NAME_BYTES];
         (void)snprintf(name, sizeof name, "%zu", at + 1);
         (void)json_object_set(
@@ -93,17 +89,14 @@ static void flatten_members(json_t *object)
     json_t *value = NULL;
     bool flat = json_object_size(object) > 1;
     bool has_scalar = false;
-    json_object_foreach(object, key, member)
-    {
+    json_object_foreach(object, key, member) {
         flat = flat && json_is_object(member);
-        json_object_foreach(member, inner, value)
-        {
+        json_object_foreach(member, inner, value) {
             flat = flat && (!json_is_object(value) || is_row(value));
             has_scalar = has_scalar || !json_is_object(value);
         }
     }
-    json_object_foreach(object, key, member)
-    {
+    json_object_foreach(object, key, member) {
         if (flat && has_scalar) {
             flatten_item(member);
         }
@@ -123,8 +116,7 @@ static void simplify_object(json_t *object)
             (void)json_object_del(object, shown[i]);
         }
     }
-    json_object_foreach_safe(object, next, key, member)
-    {
+    json_object_foreach_safe(object, next, key, member) {
         json_t *first = json_array_get(member, 0);
         if (json_is_object(first) || json_is_array(first)) {
             member = name_items(member);
@@ -146,8 +138,7 @@ static bool is_table(json_t *value)
     bool table = json_is_object(value);
     const char *key = NULL;
     json_t *member = NULL;
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach(value, key, member) {
         table = table && is_row(member);
     }
     return table;
@@ -175,13 +166,11 @@ static json_t *join_rows(json_t *object, json_t *first)
     void *next = NULL;
     json_t *row = NULL;
     json_t *value = NULL;
-    json_object_foreach_safe(object, next, name, row)
-    {
+    json_object_foreach_safe(object, next, name, row) {
         if (!is_row(row) || !is_alike(row, first)) {
             continue;
         }
-        json_object_foreach(row, key, value)
-        {
+        json_object_foreach(row, key, value) {
             if (!json_object_get(table, key)) {
                 (void)json_object_set_new(table, key, json_object());
             }
@@ -223,17 +212,15 @@ static void format_cell(const json_t *value, char text[CELL_BYTES])
 {
     const char *between = is_list(value) ? "; " : " ";
     size_t at = 0;
-    size_t used = 0;
     const json_t *part = NULL;
+    text[0] = '\0';
     if (!json_is_array(value)) {
         format_scalar(value, text);
     }
-    json_array_foreach(value, at, part)
-    {
+    json_array_foreach(value, at, part) {
         char one[CELL_BYTES];
         format_scalar(part, one);
-        (void)snprintf(text + used, CELL_BYTES - used, "%s%s", at > 0 ? between : "", one);
-        used = strlen(text);
+        text_append(text, CELL_BYTES, "%s%s", at > 0 ? between : "", one);
     }
 }
 
@@ -244,8 +231,7 @@ static void print_list(const char *key, const json_t *list, FILE *out)
     size_t at = 0;
     const json_t *sentence = NULL;
     (void)fprintf(out, "  %s\n", key);
-    json_array_foreach(list, at, sentence)
-    {
+    json_array_foreach(list, at, sentence) {
         format_scalar(sentence, text);
         (void)fprintf(out, "    %s\n", text);
     }
@@ -259,8 +245,7 @@ static void print_row(const char *name, json_t *row, FILE *out)
     json_t *member = NULL;
     const char *before = name[0] ? ":" : "";
     size_t used = 0;
-    json_object_foreach(row, key, member)
-    {
+    json_object_foreach(row, key, member) {
         if (!json_is_object(member) && !is_list(member)) {
             used += used > 0 ? 0 : 1 + (size_t)fprintf(out, " %s%s", name[0] ? " " : "", name);
             format_cell(member, text);
@@ -272,8 +257,7 @@ static void print_row(const char *name, json_t *row, FILE *out)
         }
     }
     (void)fputs(used > 0 ? "\n" : "", out);
-    json_object_foreach(row, key, member)
-    {
+    json_object_foreach(row, key, member) {
         if (is_list(member)) {
             print_list(key, member, out);
         }
@@ -286,8 +270,7 @@ static void widen_columns(json_t *columns, json_t *row)
     char text[CELL_BYTES];
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach(row, key, value)
-    {
+    json_object_foreach(row, key, value) {
         const int before = (int)json_integer_value(json_object_get(columns, key));
         const int now = abs(before);
         format_cell(value, text);
@@ -307,8 +290,7 @@ static void print_cells(json_t *columns, const char *label, int label_width, con
     json_t *width = NULL;
     (void)snprintf(text, sizeof text, "%s", label);
     (void)fprintf(out, "  %-*s", label_width, utf8_tame(text));
-    json_object_foreach(columns, key, width)
-    {
+    json_object_foreach(columns, key, width) {
         const bool last = !json_object_iter_next(columns, json_object_key_to_iter(key));
         const int wide = (int)json_integer_value(width);
         format_cell(json_object_get(row, key), text);
@@ -324,8 +306,7 @@ static json_t *move_columns(json_t *columns, int used)
     const char *key = NULL;
     void *next = NULL;
     json_t *width = NULL;
-    json_object_foreach_safe(columns, next, key, width)
-    {
+    json_object_foreach_safe(columns, next, key, width) {
         used += 2 + abs((int)json_integer_value(width));
         if (used > LINE_WIDTH && json_object_size(block) > 0) {
             break;
@@ -343,8 +324,7 @@ static void print_table(json_t *table, FILE *out)
     const char *key = NULL;
     json_t *row = NULL;
     int width = 0;
-    json_object_foreach(table, key, row)
-    {
+    json_object_foreach(table, key, row) {
         widen_columns(columns, row);
         width = width > (int)strlen(key) ? width : (int)strlen(key);
     }
@@ -352,8 +332,7 @@ static void print_table(json_t *table, FILE *out)
         json_t *block = move_columns(columns, width + 2);
         size_t rows = 0;
         print_cells(block, "", width, NULL, out);
-        json_object_foreach(table, key, row)
-        {
+        json_object_foreach(table, key, row) {
             if (rows++ < ROWS_SHOWN) {
                 print_cells(block, key, width, row, out);
             }
@@ -398,8 +377,7 @@ static void print_object(const char *path, json_t *object, FILE *out)
     const char *key = NULL;
     json_t *member = NULL;
     bool has_lines = false; /* of its own, and not only in deeper objects */
-    json_object_foreach(object, key, member)
-    {
+    json_object_foreach(object, key, member) {
         has_lines = has_lines || !json_is_object(member) || is_row(member);
     }
     (void)fprintf(out, "%s%s%s", has_lines ? "\n" : "", has_lines ? path : "",
@@ -410,8 +388,7 @@ static void print_object(const char *path, json_t *object, FILE *out)
     }
     print_row("", object, out);
     print_rows(object, out);
-    json_object_foreach(object, key, member)
-    {
+    json_object_foreach(object, key, member) {
         if (json_is_object(member)) {
             char deeper[NAME_BYTES];
             (void)snprintf(deeper, sizeof deeper, "%s%s%s", path, path[0] ? "." : "", key);

@@ -110,8 +110,7 @@ static void test_golden(void)
     size_t i;
     json_t *c;
     CU_ASSERT_EQUAL_FATAL(json_array_size(json_object_get(golden, "cases")), 25);
-    json_array_foreach(json_object_get(golden, "cases"), i, c)
-    {
+    json_array_foreach(json_object_get(golden, "cases"), i, c) {
         double q[6];
         const char *name = json_string_value(json_object_get(c, "name"));
         read_numbers(c, "q_rad", 6, q);
@@ -127,8 +126,7 @@ static void test_unreachable(void)
     const double zero[6] = {0.0};
     size_t i;
     json_t *c;
-    json_array_foreach(json_object_get(golden, "unreachable"), i, c)
-    {
+    json_array_foreach(json_object_get(golden, "unreachable"), i, c) {
         double pose[6];
         read_numbers(c, "pose", 6, pose);
         const struct rigid tool = rigid_from_pose(pose);

@@ -54,8 +54,7 @@ static void test_registers(void)
     const struct modbus_program none = {0};
     size_t i = 0;
     json_t *golden = NULL;
-    json_array_foreach(goldens, i, golden)
-    {
+    json_array_foreach(goldens, i, golden) {
         const char *name = json_string_value(json_object_get(golden, "name"));
         double decoded[6];
         const char *address = NULL;
@@ -67,8 +66,7 @@ static void test_registers(void)
         restore_quarters(arm.q_rad);
         place_tool();
         modbus_map_show(&arm, &none, words);
-        json_object_foreach(json_object_get(golden, "registers"), address, want)
-        {
+        json_object_foreach(json_object_get(golden, "registers"), address, want) {
             char row[64];
             (void)snprintf(row, sizeof row, "%s, register %s", name, address);
             /* At a turn of pi the sign of the vector is free. */

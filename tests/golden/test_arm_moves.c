@@ -47,8 +47,7 @@ static void check_way(const char *name, const json_t *c, struct arm_move *m)
     json_t *sample;
     double q[6];
     double qd[6];
-    json_array_foreach(json_object_get(c, "samples"), i, sample)
-    {
+    json_array_foreach(json_object_get(c, "samples"), i, sample) {
         double want[6];
         read_numbers(json_array_get(sample, 1), 6, want);
         CHECK(name, arm_move_at(m, &ur5, json_number_value(json_array_get(sample, 0)), q, qd));
@@ -95,8 +94,7 @@ static void test_joint_moves(void)
 {
     size_t i;
     json_t *c;
-    json_array_foreach(joint_moves, i, c)
-    {
+    json_array_foreach(joint_moves, i, c) {
         struct arm_rates rates = arm_rates_default;
         double q0[6];
         double q1[6];
@@ -129,8 +127,7 @@ static void test_line_moves(void)
 {
     size_t i;
     json_t *c;
-    json_array_foreach(line_moves, i, c)
-    {
+    json_array_foreach(line_moves, i, c) {
         struct arm_rates rates = arm_rates_default;
         double q0[6];
         double pose[6];
@@ -279,8 +276,7 @@ static void test_clearance(void)
 {
     size_t i;
     json_t *c;
-    json_array_foreach(json_object_get(kinematics, "cases"), i, c)
-    {
+    json_array_foreach(json_object_get(kinematics, "cases"), i, c) {
         double q[6];
         const char *name = json_string_value(json_object_get(c, "name"));
         read_numbers(json_object_get(c, "q_rad"), 6, q);

@@ -131,8 +131,7 @@ static void test_tracking(void)
     goal.at_m[0] += 0.1;
     goal.at_m[1] += 0.15;
     goal.at_m[2] -= 0.1;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const char *name = json_string_value(json_object_get(row, "move"));
         const bool line = strcmp(name, "movel 206 mm") == 0;
         struct arm_move move;
@@ -209,8 +208,7 @@ static void test_controllers(void)
     memcpy(to, WORK, sizeof to);
     to[0] += 1.0;
     to[5] += 0.5;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const char *kind = json_string_value(json_object_get(row, "kind"));
         const bool fsm = strcmp(kind, "fsm") == 0;
         const double lag_s = number_of(row, "lag_s");

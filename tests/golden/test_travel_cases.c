@@ -107,8 +107,7 @@ static void test_cases(void)
 {
     const char *name;
     json_t *row;
-    json_object_foreach(expected, name, row)
-    {
+    json_object_foreach(expected, name, row) {
         struct travel_fit fit;
         read_case(name);
         CU_ASSERT_EQUAL_FATAL(fit_robot(file.moves, file.count, TRAVEL_AUTO, &fit), STATUS_OK);

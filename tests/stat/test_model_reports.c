@@ -59,8 +59,7 @@ static void compare_values(const char *path, const json_t *got, const json_t *wa
         const char *key = NULL;
         json_t *value = NULL;
         CHECK_INT(path, json_object_size(got), json_object_size(want));
-        json_object_foreach((json_t *)(uintptr_t)want, key, value)
-        {
+        json_object_foreach((json_t *)(uintptr_t)want, key, value) {
             (void)snprintf(deeper, sizeof deeper, "%.200s.%.40s", path, key);
             /* The notes say what was tried: built-in models know terms that may be missing. */
             if (strcmp(deeper, ".model") != 0 && strncmp(deeper, ".note", 5) != 0) {

@@ -66,8 +66,7 @@ static inline uint16_t spec_place(json_t *object, const char *name)
     const char *key;
     json_t *value;
     uint16_t place = 0;
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach(object, key, value) {
         if (strcmp(key, name) == 0) {
             return place;
         }
@@ -163,8 +162,7 @@ static inline void spec_sequences(struct team_spec *s)
 {
     const char *name;
     json_t *steps;
-    json_object_foreach(spec_part(s, "sequences"), name, steps)
-    {
+    json_object_foreach(spec_part(s, "sequences"), name, steps) {
         struct team_sequence *to = &s->sequences[s->p.sequence_count++];
         (void)snprintf(to->name, sizeof to->name, "%s", name);
         to->first = (uint32_t)s->p.step_count;
@@ -185,8 +183,7 @@ static inline void spec_resources(struct team_spec *s)
 {
     const char *name;
     json_t *resource;
-    json_object_foreach(spec_part(s, "resources"), name, resource)
-    {
+    json_object_foreach(spec_part(s, "resources"), name, resource) {
         struct team_resource_params *to = &s->resources[s->p.resource_count++];
         (void)snprintf(to->name, sizeof to->name, "%s", name);
         to->capacity = spec_number(resource, "cap", 1);
@@ -201,8 +198,7 @@ static inline void spec_buffers(struct team_spec *s)
 {
     const char *name;
     json_t *parts;
-    json_object_foreach(spec_part(s, "buffers"), name, parts)
-    {
+    json_object_foreach(spec_part(s, "buffers"), name, parts) {
         struct team_buffer *to = &s->buffers[s->p.buffer_count++];
         to->name = spec_name(s, name);
         to->first_part = (uint32_t)s->p.list_count;
@@ -217,8 +213,7 @@ static inline void spec_robots(struct team_spec *s)
 {
     const char *name;
     json_t *robot;
-    json_object_foreach(spec_part(s, "robots"), name, robot)
-    {
+    json_object_foreach(spec_part(s, "robots"), name, robot) {
         struct team_robot_params *to = &s->robots[s->p.robot_count++];
         const char *prog = json_string_value(json_object_get(robot, "prog"));
         const json_t *handles = json_object_get(robot, "handles");

@@ -18,12 +18,10 @@ static bool has_member(json_t *value, const char *name, char mark)
     bool has = mark == '#' ? list
                : mark      ? list || json_is_boolean(found)
                            : json_is_string(found) || json_is_integer(found);
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach(value, key, member) {
         has = has || has_member(member, name, mark);
     }
-    json_array_foreach(value, i, member)
-    {
+    json_array_foreach(value, i, member) {
         has = has || has_member(member, name, mark);
     }
     return has;

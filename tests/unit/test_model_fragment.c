@@ -51,13 +51,11 @@ static json_t *read_numbers(const char *name, struct fitted_numbers *numbers)
     json_t *result = json_load_file(path, 0, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(result);
     numbers->count = 0;
-    json_object_foreach(json_object_get(result, "values"), key, value)
-    {
+    json_object_foreach(json_object_get(result, "values"), key, value) {
         add_number(numbers, key, value, json_object_get(json_object_get(result, "ci95"), key),
                    false);
     }
-    json_object_foreach(json_object_get(result, "derived"), key, value)
-    {
+    json_object_foreach(json_object_get(result, "derived"), key, value) {
         add_number(numbers, key, json_object_get(value, "value"),
                    json_object_get(value, "ci95"), true);
     }

@@ -43,10 +43,8 @@ static void test_routes_have_every_path(void)
     const char *key = NULL;
     json_t *item = NULL;
     json_t *operation = NULL;
-    json_object_foreach(json_object_get(contract, "paths"), path, item)
-    {
-        json_object_foreach(item, key, operation)
-        {
+    json_object_foreach(json_object_get(contract, "paths"), path, item) {
+        json_object_foreach(item, key, operation) {
             if (strcmp(key, "parameters") != 0) {
                 CHECK(path, is_route(path, key));
                 CHECK(path, json_object_get(operation, "operationId"));
@@ -100,8 +98,7 @@ static void check_refs(json_t *node)
     }
     const char *key = NULL;
     json_t *member = NULL;
-    json_object_foreach(node, key, member)
-    {
+    json_object_foreach(node, key, member) {
         check_refs(member);
     }
     for (size_t i = 0; i < json_array_size(node); i++) {

@@ -162,8 +162,7 @@ static void test_extract(void)
     json_int_t counted = 0;
     const char *verdict = NULL;
     json_t *count = NULL;
-    json_object_foreach(get_member(o.result, "pairs", "r1", "counts"), verdict, count)
-    {
+    json_object_foreach(get_member(o.result, "pairs", "r1", "counts"), verdict, count) {
         counted += json_integer_value(count);
     }
     CHECK_INT("counted", counted, MOVES);

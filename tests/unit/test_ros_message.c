@@ -28,14 +28,12 @@ static void flatten(json_t *flat, const char *path, json_t *value)
     json_t *member = NULL;
     size_t i = 0;
     if (json_is_object(value)) {
-        json_object_foreach(value, key, member)
-        {
+        json_object_foreach(value, key, member) {
             (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] ? "." : "", key);
             flatten(flat, inner, member);
         }
     } else if (json_is_array(value)) {
-        json_array_foreach(value, i, member)
-        {
+        json_array_foreach(value, i, member) {
             (void)snprintf(inner, sizeof inner, "%s[%zu]", path, i);
             flatten(flat, inner, member);
         }

@@ -466,12 +466,10 @@ static void test_csv_complete(void)
         (void)snprintf(header, sizeof header, ",%s,", csv.body);
         size_t i = 0;
         json_t *row = NULL;
-        json_array_foreach(json_object_get(body, names[k]), i, row)
-        {
+        json_array_foreach(json_object_get(body, names[k]), i, row) {
             const char *key = NULL;
             json_t *value = NULL;
-            json_object_foreach(row, key, value)
-            {
+            json_object_foreach(row, key, value) {
                 char wanted[64];
                 (void)snprintf(wanted, sizeof wanted, ",%s,", key);
                 CHECK(key, strstr(header, wanted));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "identification/model/models.h"
 #include "twin/dynamics/pair_dynamics_parts.h"
 #include "twin/dynamics/pair_dynamics_thresholds.def"
@@ -323,21 +324,17 @@ void pair_dynamics_check_shape(struct pair_dynamics *d, const struct pair_run *r
 static void list_axes(const struct model *model, bool efforts, char *text, size_t size)
 {
     const char *planar[3] = {"0", "0", "0"};
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < model->axis_count && used < size; i++) {
+    for (size_t i = 0; i < model->axis_count; i++) {
         const struct model_axis *axis = &model->axes[i];
         const char *name = efforts ? axis->effort : axis->velocity;
-        const int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "[", name);
-        used += n > 0 ? (size_t)n : 0;
+        text_append(text, size, "%s%s", i ? ", " : "[", name);
         if (model->planar) {
             planar[model->planar[i]] = name;
         }
     }
-    if (used < size) {
-        (void)snprintf(text + used, size - used, model->planar ? "] or [%s, %s, %s]" : "]",
-                       planar[0], planar[1], planar[2]);
-    }
+    text_append(text, size, model->planar ? "] or [%s, %s, %s]" : "]", planar[0], planar[1],
+                planar[2]);
 }
 
 static void format_misfit(const struct model *model, const struct dynamics_shape *shape,

@@ -572,11 +572,9 @@ static void send_effort(struct pair_following *x, const struct pair_run *run)
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_seconds(&w, "t", run->t_us);
-    json_write_array(&w, "tau");
-    for (size_t i = 0; i < axes; i++) {
+    JSON_LIST(&w, "tau", size_t i = 0; i < axes; i++) {
         json_write_real(&w, NULL, x->f.output.tau[i]);
     }
-    json_write_close(&w);
     json_write_close(&w);
     if (!json_write_end(&w)) {
         return;

@@ -15,11 +15,9 @@ static double round_m(double m)
 
 static void write_numbers(struct json_writer *w, const char *key, const double *v, size_t n)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < n; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < n; i++) {
         json_write_real(w, NULL, round_m(v[i]));
     }
-    json_write_close(w);
 }
 
 /* Base, far ends of the links, tool. Shoulder and elbow have an extra point, because their
@@ -74,12 +72,10 @@ static double find_gap_mm(const struct arm_geometry *arm, const struct pair *pai
 
 static void write_joints(struct json_writer *w, const struct arm_geometry *arm)
 {
-    json_write_array(w, "joints");
-    for (size_t i = 0; i < ARM_JOINTS; i++) {
+    JSON_LIST(w, "joints", size_t i = 0; i < ARM_JOINTS; i++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("name", joint_names[i]),
                           JSON("limit_rad", arm->q_max_rad[i]));
     }
-    json_write_close(w);
 }
 
 void arm_links_report(struct json_writer *w, const char *key, const struct pair *pair,

@@ -33,26 +33,22 @@ static void write_joint(struct json_writer *w, const struct arm_friction_fit *fi
 static void write_values(struct json_writer *w, const char *key,
                          const struct arm_friction_fit *fit, bool errors)
 {
-    json_write_object(w, key);
-    for (size_t j = 0; j < ARM_JOINTS; j++) {
+    JSON_MAP(w, key, size_t j = 0; j < ARM_JOINTS; j++) {
         const struct estimate *e = &fit->joint[j].estimate;
         for (size_t i = 0; i < e->p; i++) {
             json_write_real(w, e->name[i], errors ? e->se[i] : e->value[i]);
         }
     }
-    json_write_close(w);
 }
 
 static void write_intervals(struct json_writer *w, const struct arm_friction_fit *fit)
 {
-    json_write_object(w, "ci95");
-    for (size_t j = 0; j < ARM_JOINTS; j++) {
+    JSON_MAP(w, "ci95", size_t j = 0; j < ARM_JOINTS; j++) {
         const struct estimate *e = &fit->joint[j].estimate;
         for (size_t i = 0; i < e->p; i++) {
             json_write_two(w, e->name[i], e->lo[i], e->hi[i]);
         }
     }
-    json_write_close(w);
 }
 
 /* Writes which values are compared, and the result for all of them together. */
@@ -60,20 +56,17 @@ static void write_comparison(struct json_writer *w, const struct arm_friction_fi
                              const struct reference_check *checks,
                              const struct reference_comparison *whole)
 {
-    if (!json_write_known(w, "comparison", checks[0].given)) {
-        return;
-    }
-    json_write_array(w, "contradicted");
-    for (size_t j = 0; j < ARM_JOINTS; j++) {
-        for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
-            if (checks[j].comparison.contradicted[i]) {
-                json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
+    JSON_BLOCK(w, "comparison", checks[0].given) {
+        JSON_LIST(w, "contradicted", size_t j = 0; j < ARM_JOINTS; j++) {
+            for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
+                if (checks[j].comparison.contradicted[i]) {
+                    json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
+                }
             }
         }
+        JSON_WRITE(w, JSON("chi_squared", whole->statistic),
+                   JSON_OF(whole, df, p, contradicts));
     }
-    json_write_close(w);
-    JSON_WRITE(w, JSON("chi_squared", whole->statistic), JSON_OF(whole, df, p, contradicts));
-    json_write_close(w);
 }
 
 void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
@@ -81,23 +74,19 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
                          const struct reference_comparison *whole)
 {
     json_write_text(w, "model", "arm_friction");
-    json_write_array(w, "parameters");
-    for (size_t j = 0; j < ARM_JOINTS; j++) {
+    JSON_LIST(w, "parameters", size_t j = 0; j < ARM_JOINTS; j++) {
         for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
             json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
         }
     }
-    json_write_close(w);
     write_values(w, "values", fit, false);
     write_values(w, "se", fit, true);
     write_intervals(w, fit);
     estimate_report_verdict(w, &fit->whole);
     write_comparison(w, fit, checks, whole);
-    json_write_array(w, "joints");
-    for (size_t j = 0; j < ARM_JOINTS; j++) {
+    JSON_LIST(w, "joints", size_t j = 0; j < ARM_JOINTS; j++) {
         write_joint(w, fit, checks, j);
     }
-    json_write_close(w);
 }
 
 void arm_report_friction_summary(struct json_writer *w,
@@ -125,11 +114,9 @@ void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fi
     if (known) {
         JSON_WRITE(w, JSON_OF(fit, noise_m, noise_rad, tool_se_m, room_se_m, neighbour_rho));
     }
-    json_write_array(w, "corrections");
-    for (size_t i = 0; i < ARM_JOINTS && known; i++) {
+    JSON_LIST(w, "corrections", size_t i = 0; i < ARM_JOINTS && known; i++) {
         json_write_numbers(w, NULL, &fit->correction[6 * i], 6);
     }
-    json_write_close(w);
     write_distances(w, "nominal", &fit->nominal, true);
     write_distances(w, "fit", &fit->own, known);
     write_distances(w, "crossed", &fit->crossed, known);

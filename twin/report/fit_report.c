@@ -9,21 +9,17 @@
 void estimate_report_column(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const double *values)
 {
-    json_write_object(w, key);
-    for (size_t i = 0; i < estimate->p; i++) {
+    JSON_MAP(w, key, size_t i = 0; i < estimate->p; i++) {
         json_write_real(w, estimate->name[i], values[i]);
     }
-    json_write_close(w);
 }
 
 static void write_intervals(struct json_writer *w, const char *key, const struct estimate *e,
                             const double *lo, const double *hi)
 {
-    json_write_object(w, key);
-    for (size_t i = 0; i < e->p; i++) {
+    JSON_MAP(w, key, size_t i = 0; i < e->p; i++) {
         json_write_two(w, e->name[i], lo[i], hi[i]);
     }
-    json_write_close(w);
 }
 
 void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate)
@@ -46,38 +42,30 @@ static void write_open_intervals(struct json_writer *w, const struct estimate *e
 void estimate_report_marked(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const bool *marked)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < estimate->p; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < estimate->p; i++) {
         if (marked[i]) {
             json_write_text(w, NULL, estimate->name[i]);
         }
     }
-    json_write_close(w);
 }
 
 /* Rows and columns are in the order of "parameters". */
 static void write_correlation(struct json_writer *w, const struct estimate *e)
 {
-    json_write_array(w, "correlation");
-    for (size_t i = 0; i < e->p; i++) {
-        json_write_array(w, NULL);
-        for (size_t j = 0; j < e->p; j++) {
+    JSON_LIST(w, "correlation", size_t i = 0; i < e->p; i++) {
+        JSON_LIST(w, NULL, size_t j = 0; j < e->p; j++) {
             json_write_real(w, NULL, estimate_correlation(e, i, j));
         }
-        json_write_close(w);
     }
-    json_write_close(w);
 }
 
 static void write_combinations(struct json_writer *w, const struct estimate *e)
 {
-    json_write_array(w, "combinations");
-    for (size_t k = 0; k < e->combination_count; k++) {
+    JSON_LIST(w, "combinations", size_t k = 0; k < e->combination_count; k++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("name", e->combinations[k].name),
                           JSON("value", e->combinations[k].value),
                           JSON("se", e->combinations[k].se));
     }
-    json_write_close(w);
 }
 
 /* Writes reasons from index begin to before end, and their codes. */
@@ -85,11 +73,9 @@ static void write_reasons(struct json_writer *w, const char *key, const char *co
                           const struct estimate *e, size_t begin, size_t end)
 {
     json_write_texts(w, key, e->reasons[begin], ESTIMATE_TEXT_MAX, end - begin);
-    json_write_array(w, codes_key);
-    for (size_t i = begin; i < end; i++) {
+    JSON_LIST(w, codes_key, size_t i = begin; i < end; i++) {
         json_write_text(w, NULL, reason_code_name(e->reason_codes[i]));
     }
-    json_write_close(w);
 }
 
 void estimate_report_verdict(struct json_writer *w, const struct estimate *e)
@@ -211,12 +197,10 @@ void between_report(struct json_writer *w, const struct between *found)
 static void write_scale(struct json_writer *w, const struct odometry_scale *scale)
 {
     JSON_OPEN(w, "scale", JSON("segments", scale->segments));
-    json_write_object(w, "tests");
-    for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
+    JSON_MAP(w, "tests", enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
         JSON_WRITE_OBJECT(w, odometry_covariate_name(by),
                           JSON_OF(&scale->test[by], way, turn, f, p));
     }
-    json_write_close(w);
     json_write_close(w);
 }
 
@@ -251,25 +235,21 @@ void odometry_report_summary(struct json_writer *w, const struct odometry_summar
 void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,
                           bool efforts, const double *values)
 {
-    json_write_object(w, key);
-    for (size_t a = 0; a < model->axis_count; a++) {
+    JSON_MAP(w, key, size_t a = 0; a < model->axis_count; a++) {
         json_write_real(w, efforts ? model_force_name(model, a) : model->axes[a].velocity,
                         values[a]);
     }
-    json_write_close(w);
 }
 
 /* Lists parameters with a sign that no robot has. */
 static void write_unphysical(struct json_writer *w, const struct model *model,
                              const struct dynamics_fit *fit)
 {
-    json_write_array(w, "unphysical");
-    for (size_t i = 0; i < model->parameter_count; i++) {
+    JSON_LIST(w, "unphysical", size_t i = 0; i < model->parameter_count; i++) {
         if (model->parameters[i].sign != MODEL_ANY && fit->estimate.value[i] < 0.0) {
             json_write_text(w, NULL, model->parameters[i].name);
         }
     }
-    json_write_close(w);
 }
 
 void dynamics_report_derived(struct json_writer *w, const char *key,
@@ -282,8 +262,7 @@ void dynamics_report_derived(struct json_writer *w, const char *key,
 static void write_derived(struct json_writer *w, const struct model *model,
                           const struct dynamics_fit *fit)
 {
-    json_write_object(w, "derived");
-    for (size_t i = 0; i < model->derived_count; i++) {
+    JSON_MAP(w, "derived", size_t i = 0; i < model->derived_count; i++) {
         struct dynamics_derived derived;
         char name[64];
         dynamics_derive(fit, model, i, &derived);
@@ -293,7 +272,6 @@ static void write_derived(struct json_writer *w, const struct model *model,
             dynamics_report_derived(w, name, &derived);
         }
     }
-    json_write_close(w);
 }
 
 /* Only prediction error estimates the noise. */
@@ -310,13 +288,11 @@ static void write_noise(struct json_writer *w, const struct model *model,
 static void write_outliers(struct json_writer *w, const struct model *model,
                            const struct dynamics_fit *fit)
 {
-    if (!json_write_known(w, "outliers", fit->robust)) {
-        return;
+    JSON_BLOCK(w, "outliers", fit->robust) {
+        for (size_t a = 0; a < model->axis_count; a++) {
+            json_write_int(w, model->axes[a].velocity, (int64_t)fit->outliers[a]);
+        }
     }
-    for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_int(w, model->axes[a].velocity, (int64_t)fit->outliers[a]);
-    }
-    json_write_close(w);
 }
 
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
@@ -370,13 +346,11 @@ void dynamics_report_summary(struct json_writer *w, const struct model *model,
         }
     }
     json_write_close(w);
-    json_write_object(w, "derived_window");
-    for (size_t a = 0; a < model->axis_count; a++) {
+    JSON_MAP(w, "derived_window", size_t a = 0; a < model->axis_count; a++) {
         if (summary->derived_window[a] > 0) {
             json_write_int(w, model->axes[a].velocity, (int64_t)summary->derived_window[a]);
         }
     }
-    json_write_close(w);
 }
 
 static void write_summary(struct json_writer *w, const char *key,
@@ -391,14 +365,12 @@ static void write_summary(struct json_writer *w, const char *key,
 static void write_shapes(struct json_writer *w, const struct model *model,
                          const struct stability *stability)
 {
-    json_write_array(w, "effort_shapes");
-    for (size_t a = 0; a < model->axis_count; a++) {
+    JSON_LIST(w, "effort_shapes", size_t a = 0; a < model->axis_count; a++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("effort", model->axes[a].effort),
                           JSON_OF(&stability->shape[a], statistic, df, p),
                           JSON_NUMBERS("at", stability_worth_at, STABILITY_WORTHS),
                           JSON_NUMBERS("worth", stability->shape[a].worth, STABILITY_WORTHS));
     }
-    json_write_close(w);
 }
 
 /* Writes how the parts of the recording agree: for each way to split it, the parameter that
@@ -410,8 +382,7 @@ static void write_parts(struct json_writer *w, const struct model *model,
         JSON_WRITE(w, JSON_NULL("parts"), JSON_NULL("effort_shapes"));
         return;
     }
-    json_write_array(w, "parts");
-    for (size_t i = 0; i < stability->count; i++) {
+    JSON_LIST(w, "parts", size_t i = 0; i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
         JSON_WRITE_OBJECT(
             w, NULL, JSON("cut", stability_cut_name(test->cut)),
@@ -421,25 +392,22 @@ static void write_parts(struct json_writer *w, const struct model *model,
             JSON_NUMBERS("values", test->value, test->parts),
             JSON_NUMBERS("se", test->se, test->parts));
     }
-    json_write_close(w);
     write_shapes(w, model, stability);
 }
 
 void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
                           const struct stability *held_out)
 {
-    if (!json_write_known(w, "asks_for", held_out->tested)) {
-        return;
+    JSON_BLOCK(w, "asks_for", held_out->tested) {
+        double values[ESTIMATE_P_MAX];
+        for (size_t i = 0; i < estimate->p; i++) {
+            values[i] = estimate->value[i] + held_out->moved[i];
+        }
+        estimate_report_column(w, "values", estimate, values);
+        estimate_report_column(w, "se", estimate, held_out->moved_se);
+        JSON_WRITE(w, JSON("statistic", held_out->moved_statistic),
+                   JSON("df", held_out->moved_df), JSON("p", held_out->moved_p));
     }
-    double values[ESTIMATE_P_MAX];
-    for (size_t i = 0; i < estimate->p; i++) {
-        values[i] = estimate->value[i] + held_out->moved[i];
-    }
-    estimate_report_column(w, "values", estimate, values);
-    estimate_report_column(w, "se", estimate, held_out->moved_se);
-    JSON_WRITE(w, JSON("statistic", held_out->moved_statistic), JSON("df", held_out->moved_df),
-               JSON("p", held_out->moved_p));
-    json_write_close(w);
 }
 
 void dynamics_report_check(struct json_writer *w, const struct model *model,
@@ -471,19 +439,17 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
                                  const struct dynamics_sensitivity *sensitivity)
 {
     static const char *const names[SENSITIVITY_COUNT] = {"half", "double"};
-    if (!json_write_known(w, "filter_sensitivity", sensitivity->known)) {
-        return;
+    JSON_BLOCK(w, "filter_sensitivity", sensitivity->known) {
+        JSON_WRITE(w, JSON("method", dynamics_method_name(sensitivity->method)),
+                   JSON("n", sensitivity->n), JSON("window_s", sensitivity->window_s));
+        for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
+            json_write_object(w, names[k]);
+            json_write_real(w, "window_s", sensitivity->other_s[k]);
+            estimate_report_column(w, "shift_se", estimate, sensitivity->shift[k]);
+            json_write_close(w);
+        }
+        estimate_report_marked(w, "moved", estimate, sensitivity->moved);
     }
-    JSON_WRITE(w, JSON("method", dynamics_method_name(sensitivity->method)),
-               JSON("n", sensitivity->n), JSON("window_s", sensitivity->window_s));
-    for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
-        json_write_object(w, names[k]);
-        json_write_real(w, "window_s", sensitivity->other_s[k]);
-        estimate_report_column(w, "shift_se", estimate, sensitivity->shift[k]);
-        json_write_close(w);
-    }
-    estimate_report_marked(w, "moved", estimate, sensitivity->moved);
-    json_write_close(w);
 }
 
 /* Writes the comparison with the reference, for any kind of estimate. */
@@ -502,9 +468,8 @@ void reference_report(struct json_writer *w, const struct estimate *estimate,
                       const struct reference_values *current,
                       const struct reference_comparison *found)
 {
-    if (json_write_known(w, "comparison", found != NULL)) {
+    JSON_BLOCK(w, "comparison", found != NULL) {
         write_compared(w, estimate, current, found);
-        json_write_close(w);
     }
 }
 
@@ -513,22 +478,20 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
                                 const struct reference_values *current,
                                 const struct dynamics_comparison *comparison)
 {
-    if (!json_write_known(w, "comparison", comparison != NULL)) {
-        return;
+    JSON_BLOCK(w, "comparison", comparison != NULL) {
+        write_compared(w, estimate, current, &comparison->values);
+        JSON_WRITE(w, JSON("reference_delay_s", current->delay_s),
+                   JSON("delay_z", comparison->values.z[estimate->p]),
+                   JSON("delay_contradicted", comparison->values.contradicted[estimate->p]));
+        if (comparison->simulated) {
+            dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
+            dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
+            dynamics_report_axes(w, "reference_rmse", model, false, comparison->reference_rmse);
+        } else {
+            JSON_WRITE(w, JSON_NULL("effect_rmse"), JSON_NULL("fit_rmse"),
+                       JSON_NULL("reference_rmse"));
+        }
     }
-    write_compared(w, estimate, current, &comparison->values);
-    JSON_WRITE(w, JSON("reference_delay_s", current->delay_s),
-               JSON("delay_z", comparison->values.z[estimate->p]),
-               JSON("delay_contradicted", comparison->values.contradicted[estimate->p]));
-    if (comparison->simulated) {
-        dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
-        dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
-        dynamics_report_axes(w, "reference_rmse", model, false, comparison->reference_rmse);
-    } else {
-        JSON_WRITE(w, JSON_NULL("effect_rmse"), JSON_NULL("fit_rmse"),
-                   JSON_NULL("reference_rmse"));
-    }
-    json_write_close(w);
 }
 
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options)

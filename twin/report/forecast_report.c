@@ -83,13 +83,11 @@ static void write_unmeasured(struct json_writer *w, unsigned unmeasured)
     static const char *const missing[2 * SIDE_COUNT] = {
         "real: t of the reply", "virtual: t of the reply", "real: t_start of the reply",
         "virtual: t_start of the reply"};
-    json_write_array(w, "unmeasured");
-    for (unsigned i = 0; i < 2 * SIDE_COUNT; i++) {
+    JSON_LIST(w, "unmeasured", unsigned i = 0; i < 2 * SIDE_COUNT; i++) {
         if (unmeasured >> i & 1U) {
             json_write_text(w, NULL, missing[i]);
         }
     }
-    json_write_close(w);
 }
 
 void forecast_report_state(struct json_writer *w, const char *key, const struct pair *pair,
@@ -99,11 +97,10 @@ void forecast_report_state(struct json_writer *w, const char *key, const struct 
     struct forecast_made made = {0};
     forecast_predict(f, 1.0, 0.0, ~0U, &made, NULL); /* any move shows the basis */
     JSON_OPEN(w, key, JSON("pair", p->id), JSON("level", forecast_level_value(FORECAST_95)));
-    json_write_object(w, "quantities");
-    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+    JSON_MAP(w, "quantities", enum forecast_quantity q = FORECAST_REAL_LAP;
+             q < FORECAST_QUANTITIES; q++) {
         write_quantity(w, f, &made, q);
     }
-    json_write_close(w);
     JSON_WRITE(w, JSON("left_out", f->left_out), JSON("cut_short", f->cut_short),
                JSON("timeouts", f->timed_out));
     write_unmeasured(w, pair->unmeasured);
@@ -255,8 +252,7 @@ void forecast_report_open(struct json_writer *w, const char *key, const struct p
 {
     enum side queue = SIDE_COUNT;
     JSON_OPEN(w, key, JSON("pair", p->id), JSON_SECONDS("t", now_us));
-    json_write_array(w, "commands");
-    for (int k = -1; pair_next_open(pair, &k);) {
+    JSON_LIST(w, "commands", int k = -1; pair_next_open(pair, &k);) {
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             if (is_open(pair_look_slot(pair, k), s)) {
                 write_command(w, pair, p, pair_look_slot(pair, k), s, now_us);
@@ -264,7 +260,6 @@ void forecast_report_open(struct json_writer *w, const char *key, const struct p
             }
         }
     }
-    json_write_close(w);
     if (queue < SIDE_COUNT) {
         write_queue(w, pair, p, queue, now_us);
     } else {

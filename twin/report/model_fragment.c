@@ -332,8 +332,7 @@ static void write_json(const struct target *t)
               JSON("verdict", estimate_verdict_name(f->verdict)), JSON("reason", f->reason));
     for (int part = 0; part < 3; part++) { /* values, ci95, derived */
         static const char *const keys[] = {"values", "ci95", "derived"};
-        json_write_object(&w, keys[part]);
-        for (size_t i = 0; i < f->numbers->count; i++) {
+        JSON_MAP(&w, keys[part], size_t i = 0; i < f->numbers->count; i++) {
             const struct fitted_number *n = &f->numbers->number[i];
             if (n == delay || n->derived != (part == 2)) {
                 continue;
@@ -347,12 +346,10 @@ static void write_json(const struct target *t)
                                   JSON_TWO("ci95", n->lo, n->hi));
             }
         }
-        json_write_close(&w);
     }
-    if (json_write_known(&w, "delay_s", delay)) {
+    JSON_BLOCK(&w, "delay_s", delay) {
         JSON_WRITE(&w, JSON("value", delay->value), JSON("se", delay->se),
                    JSON_TWO("ci95", delay->lo, delay->hi));
-        json_write_close(&w);
     }
     json_write_close(&w);
     (void)json_write_end(&w);

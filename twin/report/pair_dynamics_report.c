@@ -6,11 +6,9 @@
 
 static void write_parameters(struct json_writer *w, const struct model *model)
 {
-    json_write_array(w, "parameters");
-    for (size_t j = 0; j < model->parameter_count; j++) {
+    JSON_LIST(w, "parameters", size_t j = 0; j < model->parameter_count; j++) {
         JSON_WRITE_OBJECT(w, NULL, JSON_OF(&model->parameters[j], name, symbol, unit));
     }
-    json_write_close(w);
 }
 
 /* ---- the filter ---------------------------------------------------------------------------
@@ -30,15 +28,13 @@ static void read_filter(const struct model *model, const struct online_filter *f
 static void write_estimate(struct json_writer *w, const struct estimate *e,
                            const struct online_filter *f)
 {
-    if (!json_write_known(w, "estimate", f->running)) {
-        return;
+    JSON_BLOCK(w, "estimate", f->running) {
+        estimate_report_column(w, "values", e, e->value);
+        estimate_report_column(w, "se", e, e->se);
+        estimate_report_intervals(w, e);
+        estimate_report_marked(w, "excited", e, f->excited);
+        json_write_real(w, "learnt_s", f->learnt_s);
     }
-    estimate_report_column(w, "values", e, e->value);
-    estimate_report_column(w, "se", e, e->se);
-    estimate_report_intervals(w, e);
-    estimate_report_marked(w, "excited", e, f->excited);
-    json_write_real(w, "learnt_s", f->learnt_s);
-    json_write_close(w);
 }
 
 static void write_innovations(struct json_writer *w, const struct model *model,
@@ -76,14 +72,12 @@ static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
                            const struct estimate *e, const struct online_filter *f)
 {
     const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
-    if (!json_write_known(w, "z_active", set && f->running)) {
-        return;
+    JSON_BLOCK(w, "z_active", set && f->running) {
+        for (size_t j = 0; j < set->count; j++) {
+            json_write_real(w, e->name[j],
+                            (e->value[j] - set->value[j]) / hypot(e->se[j], set->se[j]));
+        }
     }
-    for (size_t j = 0; j < set->count; j++) {
-        json_write_real(w, e->name[j],
-                        (e->value[j] - set->value[j]) / hypot(e->se[j], set->se[j]));
-    }
-    json_write_close(w);
 }
 
 /* ---- fits ---------------------------------------------------------------------------------
@@ -101,23 +95,21 @@ static void write_fit(struct json_writer *w, const struct model *model,
                       const struct dynamics_side *side)
 {
     const struct dynamics_result *r = &side->result;
-    if (!json_write_known(w, "fit", side->fitted)) {
-        return;
+    JSON_BLOCK(w, "fit", side->fitted) {
+        JSON_WRITE(w, JSON("number", side->result_job),
+                   JSON("cause", fit_cause_name((enum fit_cause)side->result_cause)),
+                   JSON_SECONDS("t", side->fitted_us),
+                   side->result_version > 0 ? JSON("version", side->result_version)
+                                            : JSON_NULL("version"),
+                   JSON("checked", estimate_verdict_name(r->checks.verdict)));
+        parameters_report_checks(w, "checks", &r->checks);
+        json_write_text(w, "hold", names_text(&input_interpolation_names, r->hold.hold));
+        dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
+        dynamics_report_fit(w, model, &r->fit);
+        json_write_object(w, "data");
+        dynamics_report_summary(w, model, &r->summary);
+        json_write_close(w);
     }
-    JSON_WRITE(w, JSON("number", side->result_job),
-               JSON("cause", fit_cause_name((enum fit_cause)side->result_cause)),
-               JSON_SECONDS("t", side->fitted_us),
-               side->result_version > 0 ? JSON("version", side->result_version)
-                                        : JSON_NULL("version"),
-               JSON("checked", estimate_verdict_name(r->checks.verdict)));
-    parameters_report_checks(w, "checks", &r->checks);
-    json_write_text(w, "hold", names_text(&input_interpolation_names, r->hold.hold));
-    dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
-    dynamics_report_fit(w, model, &r->fit);
-    json_write_object(w, "data");
-    dynamics_report_summary(w, model, &r->summary);
-    json_write_close(w);
-    json_write_close(w);
 }
 
 static const char *state_of(const struct dynamics_side *side)
@@ -137,25 +129,23 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     const struct dynamics_side *side = &d->side[which];
     char obstacle[DYNAMICS_OBSTACLE_MAX];
     struct estimate e;
-    if (!json_write_known(w, side_name(which), side->followed)) {
-        return;
+    JSON_BLOCK(w, side_name(which), side->followed) {
+        json_write_text(w, "state", state_of(side));
+        read_filter(model, &side->filter, &e);
+        pair_dynamics_obstacle(d, which, obstacle);
+        json_write_text(w, "obstacle", obstacle[0] ? obstacle : NULL);
+        write_estimate(w, &e, &side->filter);
+        write_distance(w, d, &e, &side->filter);
+        write_innovations(w, model, &side->filter);
+        json_write_counts(w, "gates", &online_gate_names, side->filter.gate);
+        write_drift(w, model, side);
+        json_write_int(w, "window_samples", side->count);
+        write_job(w, side);
+        write_fit(w, model, side);
+        JSON_WRITE_OBJECT(w, "counts",
+                          JSON_OF(&side->counts, started, done, failed, cancelled, lost, stray,
+                                  declined, thinned, cut, waited));
     }
-    json_write_text(w, "state", state_of(side));
-    read_filter(model, &side->filter, &e);
-    pair_dynamics_obstacle(d, which, obstacle);
-    json_write_text(w, "obstacle", obstacle[0] ? obstacle : NULL);
-    write_estimate(w, &e, &side->filter);
-    write_distance(w, d, &e, &side->filter);
-    write_innovations(w, model, &side->filter);
-    json_write_counts(w, "gates", &online_gate_names, side->filter.gate);
-    write_drift(w, model, side);
-    json_write_int(w, "window_samples", side->count);
-    write_job(w, side);
-    write_fit(w, model, side);
-    JSON_WRITE_OBJECT(w, "counts",
-                      JSON_OF(&side->counts, started, done, failed, cancelled, lost, stray,
-                              declined, thinned, cut, waited));
-    json_write_close(w);
 }
 
 /* ---- the pair -----------------------------------------------------------------------------
@@ -164,23 +154,22 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p)
 {
-    if (!json_write_known(w, key, d != NULL)) {
-        return;
+    JSON_BLOCK(w, key, d != NULL) {
+        const struct model *model = pair_dynamics_model(d);
+        const bool is_auto = p->dynamics.method == DYNAMICS_METHOD_COUNT;
+        JSON_WRITE(
+            w, JSON("model", model->name),
+            JSON("method",
+                 is_auto ? "auto"
+                         : dynamics_method_name((enum dynamics_method)p->dynamics.method)),
+            JSON("hold", names_text(&input_interpolation_names, p->dynamics.hold)),
+            JSON("biases", p->dynamics.biases),
+            JSON("promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual"));
+        write_parameters(w, model);
+        write_side(w, d, SIDE_REAL);
+        write_side(w, d, SIDE_VIRTUAL);
+        parameters_report_book(w, &d->sets);
     }
-    const struct model *model = pair_dynamics_model(d);
-    const bool is_auto = p->dynamics.method == DYNAMICS_METHOD_COUNT;
-    JSON_WRITE(
-        w, JSON("model", model->name),
-        JSON("method",
-             is_auto ? "auto" : dynamics_method_name((enum dynamics_method)p->dynamics.method)),
-        JSON("hold", names_text(&input_interpolation_names, p->dynamics.hold)),
-        JSON("biases", p->dynamics.biases),
-        JSON("promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual"));
-    write_parameters(w, model);
-    write_side(w, d, SIDE_REAL);
-    write_side(w, d, SIDE_VIRTUAL);
-    parameters_report_book(w, &d->sets);
-    json_write_close(w);
 }
 
 /* ---- measured and simulated motion
@@ -188,11 +177,9 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
 
 static void write_column(struct json_writer *w, const char *key, const float *values, size_t n)
 {
-    json_write_array(w, key);
-    for (size_t i = 0; i < n; i++) {
+    JSON_LIST(w, key, size_t i = 0; i < n; i++) {
         json_write_float(w, NULL, values[i]);
     }
-    json_write_close(w);
 }
 
 static void write_predicted_axis(struct json_writer *w, const struct model *model, size_t i,
@@ -219,17 +206,13 @@ static void write_prediction(struct json_writer *w, const struct pair_dynamics *
     const struct model *model = pair_dynamics_model(d);
     const struct dynamics_side *side = &d->side[which];
     const struct dynamics_result *r = &side->result;
-    if (!json_write_known(w, side_name(which), side->fitted && r->trace.n > 0)) {
-        return;
+    JSON_BLOCK(w, side_name(which), side->fitted && r->trace.n > 0) {
+        JSON_WRITE(w, JSON("fit", side->result_job), JSON_SECONDS("t", side->fitted_us));
+        write_column(w, "t_s", r->trace.t_s, r->trace.n);
+        JSON_MAP(w, "axes", size_t i = 0; i < model->axis_count; i++) {
+            write_predicted_axis(w, model, i, r);
+        }
     }
-    JSON_WRITE(w, JSON("fit", side->result_job), JSON_SECONDS("t", side->fitted_us));
-    write_column(w, "t_s", r->trace.t_s, r->trace.n);
-    json_write_object(w, "axes");
-    for (size_t i = 0; i < model->axis_count; i++) {
-        write_predicted_axis(w, model, i, r);
-    }
-    json_write_close(w);
-    json_write_close(w);
 }
 
 void pair_dynamics_prediction(struct json_writer *w, const char *key,

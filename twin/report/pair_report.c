@@ -61,11 +61,9 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
 void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_params *p)
 {
-    json_write_object(w, key);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+    JSON_MAP(w, key, enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         write_tracked(w, side_name(s), &pair->side[s], pair_is_arm(p));
     }
-    json_write_close(w);
 }
 
 /* ---- clocks -------------------------------------------------------------------------------
@@ -96,11 +94,9 @@ static void write_clock(struct json_writer *w, const char *key, const struct pai
 
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair)
 {
-    json_write_object(w, key);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+    JSON_MAP(w, key, enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         write_clock(w, side_name(s), &pair->side[s]);
     }
-    json_write_close(w);
 }
 
 /* ---- parameter sets -----------------------------------------------------------------------
@@ -141,18 +137,16 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
 static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {
     char hash[20];
-    if (!json_write_known(w, key, set && set->version > 0)) {
-        return;
+    JSON_BLOCK(w, key, set && set->version > 0) {
+        (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
+        JSON_WRITE(w, JSON("version", set->version), JSON("model", parameters_model_name(set)),
+                   JSON("state", parameter_state_name(set->state)),
+                   JSON_SECONDS("made_t", set->made_us), JSON("method", method_name(set)),
+                   JSON("n", set->n), JSON_SECONDS("data_since_t", set->since_us),
+                   JSON_SECONDS("data_until_t", set->until_us), JSON("data_hash", hash),
+                   JSON("verdict", estimate_verdict_name((enum estimate_verdict)set->verdict)));
+        write_terms(w, set);
     }
-    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
-    JSON_WRITE(w, JSON("version", set->version), JSON("model", parameters_model_name(set)),
-               JSON("state", parameter_state_name(set->state)),
-               JSON_SECONDS("made_t", set->made_us), JSON("method", method_name(set)),
-               JSON("n", set->n), JSON_SECONDS("data_since_t", set->since_us),
-               JSON_SECONDS("data_until_t", set->until_us), JSON("data_hash", hash),
-               JSON("verdict", estimate_verdict_name((enum estimate_verdict)set->verdict)));
-    write_terms(w, set);
-    json_write_close(w);
 }
 
 void parameters_report_fragment(const struct parameter_set *set, enum fragment_format format,
@@ -184,25 +178,21 @@ void parameters_report_book(struct json_writer *w, const struct parameter_book *
 {
     write_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
     write_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
-    json_write_array(w, "sets");
-    for (size_t k = 0; k < PARAMETERS_RETAINED; k++) {
+    JSON_LIST(w, "sets", size_t k = 0; k < PARAMETERS_RETAINED; k++) {
         if (book->set[k].version > 0) {
             write_set(w, NULL, &book->set[k]);
         }
     }
-    json_write_close(w);
 }
 
 void parameters_report_checks(struct json_writer *w, const char *key,
                               const struct parameter_checks *checks)
 {
-    json_write_array(w, key);
-    for (enum parameter_check k = CHECK_EXCITATION; k < PARAMETERS_CHECKS; k++) {
+    JSON_LIST(w, key, enum parameter_check k = CHECK_EXCITATION; k < PARAMETERS_CHECKS; k++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("name", parameter_check_name(k)),
                           JSON("verdict", estimate_verdict_name(checks->check[k].verdict)),
                           JSON("detail", checks->check[k].detail));
     }
-    json_write_close(w);
 }
 
 #define OPTIONAL_TEXT(key, text) JSON_IF((text) && (text)[0], JSON(key, text))
@@ -285,23 +275,18 @@ static void write_machine(struct json_writer *w, const char *key,
 static void write_stats(struct json_writer *w, const struct efsm_table *table,
                         const struct efsm_stats *stats)
 {
-    json_write_object(w, "visits");
-    for (size_t k = 0; k < table->state_count; k++) {
+    JSON_MAP(w, "visits", size_t k = 0; k < table->state_count; k++) {
         json_write_int(w, table->states[k].name, stats->visits[k]);
     }
-    json_write_close(w);
-    json_write_object(w, "stay_s");
-    for (size_t k = 0; k < table->state_count; k++) {
+    JSON_MAP(w, "stay_s", size_t k = 0; k < table->state_count; k++) {
         json_write_seconds(w, table->states[k].name, stats->stay_us[k]);
     }
-    json_write_close(w);
     json_write_int(w, "faults", stats->faults);
 }
 
 static void write_commands(struct json_writer *w, const struct pair *pair, bool link)
 {
-    json_write_array(w, "commands");
-    for (int k = -1; pair_next_open(pair, &k);) {
+    JSON_LIST(w, "commands", int k = -1; pair_next_open(pair, &k);) {
         const struct pair_slot *slot = pair_look_slot(pair, k);
         json_write_object(w, NULL);
         json_write_text(w, "id", slot->id[0] ? slot->id : NULL);
@@ -312,7 +297,6 @@ static void write_commands(struct json_writer *w, const struct pair *pair, bool 
         }
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 /* Machine numbers of the trace: see pair.c, pair_link.c. */
@@ -327,8 +311,7 @@ static const struct efsm_table *table_of(uint16_t machine)
 static void write_trace(struct json_writer *w, const struct efsm_trace *trace)
 {
     const uint32_t shown = trace->count < EFSM_TRACE_MAX ? trace->count : EFSM_TRACE_MAX;
-    json_write_array(w, "trace");
-    for (uint32_t back = shown; back > 0; back--) {
+    JSON_LIST(w, "trace", uint32_t back = shown; back > 0; back--) {
         const struct efsm_step *step = &trace->step[(trace->count - back) % EFSM_TRACE_MAX];
         const struct efsm_table *table = table_of(step->machine);
         JSON_WRITE_OBJECT(
@@ -338,7 +321,6 @@ static void write_trace(struct json_writer *w, const struct efsm_trace *trace)
             JSON("to", efsm_state_name(table, step->to)),
             JSON("arc", step->arc < table->arc_count ? table->arcs[step->arc].label : NULL));
     }
-    json_write_close(w);
 }
 
 void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,

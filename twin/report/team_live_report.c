@@ -16,23 +16,19 @@ static enum team_live_grant published_grant(const struct team_live_answer *a)
 static void write_fences(struct json_writer *w, const char *key, const struct team_params *p,
                          const struct team_live_answer *a)
 {
-    json_write_object(w, key);
-    for (size_t k = 0; k < a->count; k++) {
+    JSON_MAP(w, key, size_t k = 0; k < a->count; k++) {
         if (a->fences[k] != 0) {
             json_write_int(w, p->resources[a->resources[k]].name, (int64_t)a->fences[k]);
         }
     }
-    json_write_close(w);
 }
 
 static void write_behind(struct json_writer *w, const struct team_params *p,
                          const struct team_live_answer *a)
 {
-    json_write_array(w, "behind");
-    for (size_t k = 0; k < a->behind_count && k < TEAM_LIVE_BEHIND; k++) {
+    JSON_LIST(w, "behind", size_t k = 0; k < a->behind_count && k < TEAM_LIVE_BEHIND; k++) {
         json_write_text(w, NULL, p->robots[a->behind[k]].name);
     }
-    json_write_close(w);
 }
 
 void team_live_report_response(struct json_writer *w, const struct team_params *p,
@@ -77,7 +73,7 @@ void team_live_report_result(struct json_writer *w, const char *key,
                              const struct team_live_job *job)
 {
     const bool over = !job || job->over;
-    if (json_write_known(w, key, result->number > 0)) {
+    JSON_BLOCK(w, key, result->number > 0) {
         const int inside = over ? team_live_result_inside(result) : -1;
         JSON_WRITE(w, JSON("number", result->number),
                    JSON_IF(job, JSON_GROUP(JSON("job", job->job.id[0] ? job->job.id : NULL),
@@ -89,7 +85,6 @@ void team_live_report_result(struct json_writer *w, const char *key,
                    JSON_SECONDS("makespan_virtual_s", result->virtual_us), PREDICTED(result),
                    inside >= 0 ? JSON_BOOL("inside", inside == 1) : JSON_NULL("inside"),
                    JSON("disturbed", result->disturbed));
-        json_write_close(w);
     }
 }
 
@@ -98,24 +93,21 @@ static void write_run(struct json_writer *w, const struct team_live *live,
                       const struct team_params *p)
 {
     const struct team_live_course *c = &live->course;
-    if (!json_write_known(w, "run", c->open)) {
-        return;
-    }
-    JSON_WRITE(
-        w, JSON_SECONDS("t", c->began_us), JSON("activities", c->activities), PREDICTED(c),
-        JSON_IF(!c->has_forecast && live->forecast.detail[0],
-                JSON("detail", live->forecast.detail)),
-        JSON_BOOL("disturbed", c->disturbed || (c->has_forecast && c->jobs > c->jobs_known)));
-    json_write_array(w, "jobs");
-    for (uint16_t i = 0; i < p->robot_count; i++) {
-        const struct team_live_job *job =
-            team_live_find_job(live, team_live_robot(live, p, i)->doing);
-        if (job) {
-            team_live_report_result(w, NULL, p, &job->result, job);
+    JSON_BLOCK(w, "run", c->open) {
+        JSON_WRITE(w, JSON_SECONDS("t", c->began_us), JSON("activities", c->activities),
+                   PREDICTED(c),
+                   JSON_IF(!c->has_forecast && live->forecast.detail[0],
+                           JSON("detail", live->forecast.detail)),
+                   JSON_BOOL("disturbed",
+                             c->disturbed || (c->has_forecast && c->jobs > c->jobs_known)));
+        JSON_LIST(w, "jobs", uint16_t i = 0; i < p->robot_count; i++) {
+            const struct team_live_job *job =
+                team_live_find_job(live, team_live_robot(live, p, i)->doing);
+            if (job) {
+                team_live_report_result(w, NULL, p, &job->result, job);
+            }
         }
     }
-    json_write_close(w);
-    json_write_close(w);
 }
 
 /* ---- jobs ---- */
@@ -130,17 +122,13 @@ void team_live_report_jobs(struct json_writer *w, const struct team_live *live,
                            const struct team_params *p)
 {
     const struct team *team = team_live_team(live, p);
-    json_write_array(w, "waiting");
-    for (size_t i = 0; i < team_jobs_waiting(team); i++) {
+    JSON_LIST(w, "waiting", size_t i = 0; i < team_jobs_waiting(team); i++) {
         JSON_WRITE_OBJECT(w, NULL, ORDER(p, team_job_waiting(team, i)));
     }
-    json_write_close(w);
-    json_write_array(w, "jobs");
-    for (uint64_t n = live->jobs_begun; team_live_find_job(live, n); n--) {
+    JSON_LIST(w, "jobs", uint64_t n = live->jobs_begun; team_live_find_job(live, n); n--) {
         const struct team_live_job *job = team_live_find_job(live, n);
         team_live_report_result(w, NULL, p, &job->result, job);
     }
-    json_write_close(w);
 }
 
 static bool is_meant(const struct team_live_job *job, const char *id)
@@ -180,8 +168,7 @@ void team_live_report_machines(struct json_writer *w, const struct team_live *li
                                const struct team_params *p)
 {
     const struct team *team = team_live_team(live, p);
-    json_write_object(w, "robots");
-    for (uint16_t i = 0; i < p->robot_count; i++) {
+    JSON_MAP(w, "robots", uint16_t i = 0; i < p->robot_count; i++) {
         struct team_robot_view view;
         team_robot(team, i, &view);
         JSON_WRITE_OBJECT(w, p->robots[i].name,
@@ -189,18 +176,13 @@ void team_live_report_machines(struct json_writer *w, const struct team_live *li
                           JSON("robot", team_robot_table.states[view.phase].name),
                           JSON("activity", team_activity_table.states[view.activity].name));
     }
-    json_write_close(w);
-    json_write_object(w, "resources");
-    for (uint16_t i = 0; i < p->resource_count; i++) {
+    JSON_MAP(w, "resources", uint16_t i = 0; i < p->resource_count; i++) {
         struct team_resource_view view;
         team_resource(team, i, &view);
-        json_write_array(w, p->resources[i].name);
-        for (uint32_t k = 0; k < p->resources[i].capacity; k++) {
+        JSON_LIST(w, p->resources[i].name, uint32_t k = 0; k < p->resources[i].capacity; k++) {
             json_write_text(w, NULL, team_resource_table.states[view.unit[k]].name);
         }
-        json_write_close(w);
     }
-    json_write_close(w);
 }
 
 /* ---- state ---- */
@@ -232,11 +214,9 @@ void team_live_report(struct json_writer *w, const char *key, const struct team_
     json_write_object(w, key);
     team_live_report_summary(w, live, p);
     json_write_seconds(w, "t", t_us);
-    json_write_object(w, "pairs");
-    for (size_t i = 0; i < p->robot_count; i++) {
+    JSON_MAP(w, "pairs", size_t i = 0; i < p->robot_count; i++) {
         json_write_text(w, p->robots[i].name, p->robots[i].pair[0] ? p->robots[i].pair : NULL);
     }
-    json_write_close(w);
     JSON_WRITE_OBJECT(w, "counts",
                       JSON_OF(&live->counts, requests, repeated, rejected, malformed,
                               activities, commands, halts, effects));

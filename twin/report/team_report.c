@@ -34,21 +34,17 @@ static void write_time(struct json_writer *w, const struct effect_report *t, con
 static void write_robots(struct json_writer *w, const struct team_params *p, const char *key,
                          const uint16_t *robots, size_t count)
 {
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
+    JSON_LIST(w, key, size_t k = 0; k < count; k++) {
         json_write_text(w, NULL, robot_name(p, robots[k]));
     }
-    json_write_close(w);
 }
 
 static void write_resources(struct json_writer *w, const struct team_params *p, const char *key,
                             const uint16_t *resources, size_t count)
 {
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
+    JSON_LIST(w, key, size_t k = 0; k < count; k++) {
         json_write_text(w, NULL, p->resources[resources[k]].name);
     }
-    json_write_close(w);
 }
 
 /* ---- members of effects -------------------------------------------------------------------
@@ -111,11 +107,10 @@ MEMBER(waited, write_time(w, t, "waited_s", "waited_ms", t->e->waited_us));
 
 static void report_waits(struct json_writer *w, const struct effect_report *t)
 {
-    json_write_array(w, t->time == TEAM_TIME_S ? "waited_s" : "waited_ms");
-    for (size_t k = 0; k < t->e->robot_count; k++) {
+    JSON_LIST(w, t->time == TEAM_TIME_S ? "waited_s" : "waited_ms", size_t k = 0;
+              k < t->e->robot_count; k++) {
         write_time(w, t, NULL, NULL, t->e->waits_us[k]);
     }
-    json_write_close(w);
 }
 
 MEMBER(resources, write_resources(w, t->p, "resources", t->e->resources, t->e->resource_count));
@@ -145,13 +140,11 @@ MEMBER(event, JSON_WRITE(w, JSON("event", team_event_name(t->e->event))));
 
 static void report_owner(struct json_writer *w, const struct effect_report *t)
 {
-    json_write_object(w, "owner");
-    for (size_t k = 0; k < t->e->resource_count; k++) {
+    JSON_MAP(w, "owner", size_t k = 0; k < t->e->resource_count; k++) {
         const struct team_owners *owners = &t->e->owners[k];
         write_robots(w, t->p, t->p->resources[owners->resource].name, owners->robots,
                      owners->count);
     }
-    json_write_close(w);
 }
 
 /* Writes who waits for ever behind a failed robot, or at a meeting that can never be
@@ -169,8 +162,7 @@ static void report_blocked(struct json_writer *w, const struct effect_report *t)
 
 static void report_cycle(struct json_writer *w, const struct effect_report *t)
 {
-    json_write_array(w, "cycle");
-    for (size_t k = 0; k < t->e->cycle_count; k++) {
+    JSON_LIST(w, "cycle", size_t k = 0; k < t->e->cycle_count; k++) {
         const struct team_wait *wait = &t->e->cycle[k];
         json_write_object(w, NULL);
         json_write_text(w, "robot", robot_name(t->p, wait->robot));
@@ -184,7 +176,6 @@ static void report_cycle(struct json_writer *w, const struct effect_report *t)
         }
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 enum { MEMBERS_MAX = 6 };
@@ -264,13 +255,11 @@ void team_report_job(struct json_writer *w, const char *key, const struct team_p
 static void write_owners(struct json_writer *w, const struct team_params *p,
                          const struct team_resource_view *x)
 {
-    json_write_array(w, "owners");
-    for (size_t k = 0; k < x->held_count; k++) {
+    JSON_LIST(w, "owners", size_t k = 0; k < x->held_count; k++) {
         JSON_WRITE_OBJECT(w, NULL, JSON("robot", robot_name(p, x->held[k].robot)),
                           JSON("fence", x->held[k].fence),
                           JSON_SECONDS("since", x->held[k].since_us));
     }
-    json_write_close(w);
 }
 
 /* Writes owner, fence, since, queue, and owners if it has several units, into the open object.
@@ -315,23 +304,19 @@ static void write_robot(struct json_writer *w, const struct team_params *p,
 void team_report_resources(struct json_writer *w, const struct team_params *p,
                            const struct team *team)
 {
-    json_write_object(w, "resources");
-    for (size_t i = 0; i < p->resource_count; i++) {
+    JSON_MAP(w, "resources", size_t i = 0; i < p->resource_count; i++) {
         json_write_object(w, p->resources[i].name);
         write_resource(w, p, team, (uint16_t)i);
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 void team_report_robots(struct json_writer *w, const struct team_params *p,
                         const struct team *team)
 {
-    json_write_object(w, "robots");
-    for (size_t i = 0; i < p->robot_count; i++) {
+    JSON_MAP(w, "robots", size_t i = 0; i < p->robot_count; i++) {
         json_write_object(w, p->robots[i].name);
         write_robot(w, p, team, (uint16_t)i);
         json_write_close(w);
     }
-    json_write_close(w);
 }

@@ -9,6 +9,7 @@
 
 #include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
+#include "base/text/text.h"
 #include "logger/message/record.h"
 
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
@@ -62,18 +63,16 @@ static enum status refuse_unknown(const struct query_reader *r, const char *name
                                   struct err *err)
 {
     char where[NAME_MAX_SHOWN + 1];
-    char names[ERR_TEXT_MAX] = " none";
-    size_t used = 0;
+    char names[ERR_TEXT_MAX] = "";
     (void)snprintf(where, sizeof where, "%.*s", (int)(n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN),
                    name);
-    for (size_t i = 0; i < r->count && used < sizeof names; i++) {
+    for (size_t i = 0; i < r->count; i++) {
         if (r->names[i]) {
-            const int k = snprintf(names + used, sizeof names - used, " %s", r->names[i]);
-            used += k > 0 ? (size_t)k : 0;
+            text_append(names, sizeof names, " %s", r->names[i]);
         }
     }
     return err_set(err, r->refused, FAULT_UNKNOWN_PARAMETER, where,
-                   "unknown parameter; this resource has%s", names);
+                   "unknown parameter; this resource has%s", names[0] ? names : " none");
 }
 
 enum status query_refuse(const struct query_value *v, enum fault fault, const char *what)
@@ -187,11 +186,8 @@ static enum status read_time(const struct query_value *v, const struct parameter
 /* Lists names, each after a separator, truncated to the room. */
 static void list_names(const struct names *names, const char *separator, char out[ERR_TEXT_MAX])
 {
-    size_t used = 0;
-    for (size_t i = 0; i < names->count && used < ERR_TEXT_MAX; i++) {
-        const int n = snprintf(out + used, ERR_TEXT_MAX - used, "%s%s",
-                               used > 0 ? separator : " ", names_text(names, i));
-        used += n > 0 ? (size_t)n : 0;
+    for (size_t i = 0; i < names->count; i++) {
+        text_append(out, ERR_TEXT_MAX, "%s%s", i > 0 ? separator : " ", names_text(names, i));
     }
 }
 

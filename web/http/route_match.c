@@ -1,6 +1,5 @@
 /* web/http/route_match.c - finds the route of a method and a path, and the name in the path.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "web/http/routes.h"
@@ -66,12 +65,10 @@ static bool method_fits(enum route_method have, const char *method)
 static void list_methods(const bool have[ROUTE_METHOD_COUNT], char allow[32])
 {
     static const char *const names[ROUTE_METHOD_COUNT] = {"GET, HEAD", "POST", "PUT", "DELETE"};
-    size_t used = 0;
+    allow[0] = '\0';
     for (int method = 0; method < ROUTE_METHOD_COUNT; method++) {
         if (have[method]) {
-            const int n =
-                snprintf(allow + used, 32 - used, "%s%s", used > 0 ? ", " : "", names[method]);
-            used += (size_t)n;
+            names_append(allow, 32, names[method]);
         }
     }
 }

@@ -77,8 +77,7 @@ static void add_values(struct group *group, json_t *fit)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(json_object_get(fit, "values"), name, value)
-    {
+    json_object_foreach(json_object_get(fit, "values"), name, value) {
         const json_t *interval = json_object_get(json_object_get(fit, "ci95"), name);
         const struct fitted_number fitted = {.value = get_number(value),
                                              .lo = get_number(json_array_get(interval, 0)),
@@ -123,14 +122,11 @@ static void write_group(struct json_writer *w, struct group *group)
     const struct number_between *differs =
         numbers_between_find(group->number, group->number_count);
     JSON_OPEN(w, NULL, JSON("side", group->side), JSON("model", group->model));
-    json_write_array(w, "fits");
-    for (size_t i = 0; i < group->fit_count; i++) {
+    JSON_LIST(w, "fits", size_t i = 0; i < group->fit_count; i++) {
         json_write_int(w, NULL, group->fits[i]);
     }
-    json_write_close(w);
     json_write_text(w, "differs", differs ? differs->name : NULL);
-    json_write_object(w, "numbers");
-    for (size_t i = 0; i < group->number_count; i++) {
+    JSON_MAP(w, "numbers", size_t i = 0; i < group->number_count; i++) {
         const struct number_between *number = &group->number[i];
         const struct between *found = &number->found;
         if (found->n > 0) {
@@ -143,14 +139,11 @@ static void write_group(struct json_writer *w, struct group *group)
         }
     }
     json_write_close(w);
-    json_write_close(w);
 }
 
 void fits_between_write(struct json_writer *w, struct fits_between *between)
 {
-    json_write_array(w, "between");
-    for (size_t i = 0; i < between->count; i++) {
+    JSON_LIST(w, "between", size_t i = 0; i < between->count; i++) {
         write_group(w, &between->group[i]);
     }
-    json_write_close(w);
 }

@@ -92,11 +92,10 @@ static void write_json(const struct web_request *request, size_t from, size_t to
     struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_int(json, "pair_count", (int64_t)view->pair_count);
-    json_write_array(json, "pairs");
-    for (size_t i = find_named(request, from); i < to; i = find_named(request, i + 1)) {
+    JSON_LIST(json, "pairs", size_t i = find_named(request, from); i < to;
+              i = find_named(request, i + 1)) {
         write_pair(json, view, i);
     }
-    json_write_close(json);
     json_write_text(json, "next_cursor", next[0] ? next : NULL);
     json_write_close(json);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "logger/message/record_json.h"
 #include "web/http/csv.h"
 #include "web/http/routes.h"
@@ -72,7 +73,7 @@ static void select_types(const struct query *q, char list[QUERY_COLUMNS_MAX],
 {
     const struct names *names = q->verdicts ? &entry_filter_names : &alarm_filter_names;
     uint64_t set = q->verdicts ? q->verdicts : q->types;
-    size_t used = 0;
+    list[0] = '\0';
     if (q->verdicts >> ENTRY_FILTER_INCONSISTENT & 1) {
         wanted->inconsistent = true;
         set &= ~(UINT64_C(1) << ENTRY_FILTER_INCONSISTENT);
@@ -80,14 +81,13 @@ static void select_types(const struct query *q, char list[QUERY_COLUMNS_MAX],
         wanted->type = names_text(names, (size_t)__builtin_ctzll(set));
         return;
     }
-    for (size_t k = 0; k < names->count && used < QUERY_COLUMNS_MAX; k++) {
+    for (size_t k = 0; k < names->count; k++) {
         if (set >> k & 1) {
-            const int n = snprintf(list + used, QUERY_COLUMNS_MAX - used, "%s%s,",
-                                   used > 0 ? "" : ",", names_text(names, k));
-            used += n > 0 ? (size_t)n : 0;
+            text_append(list, QUERY_COLUMNS_MAX, "%s%s,", list[0] ? "" : ",",
+                        names_text(names, k));
         }
     }
-    wanted->types = used > 0 ? list : NULL;
+    wanted->types = list[0] ? list : NULL;
 }
 
 static const char *select_text(const char *text)

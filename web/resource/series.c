@@ -65,13 +65,11 @@ static void write_bucket(struct json_writer *w, const struct store_bucket *b)
               JSON_SECONDS("min", any ? llround(b->min * 1e6) : LAB_TIME_NONE),
               JSON_SECONDS("max", any ? llround(b->max * 1e6) : LAB_TIME_NONE),
               JSON("mean", any ? b->sum / (double)b->values : nan("")));
-    json_write_object(w, "verdicts");
-    for (int v = 0; v < VERDICT_COUNT; v++) {
+    JSON_MAP(w, "verdicts", int v = 0; v < VERDICT_COUNT; v++) {
         if (b->verdicts[v] > 0) {
             json_write_int(w, verdict_name((enum verdict)v), (int64_t)b->verdicts[v]);
         }
     }
-    json_write_close(w);
     json_write_int(w, "inconsistent", (int64_t)b->inconsistent);
     json_write_close(w);
 }
@@ -85,13 +83,11 @@ static void write_series(struct json_writer *w, const char *pair, const struct s
               JSON_SECONDS("until", s->bucket ? s->until_us : LAB_TIME_NONE),
               JSON_SECONDS("bucket_s", s->bucket ? s->width_us : LAB_TIME_NONE),
               JSON_OF(s, complete));
-    json_write_array(w, "buckets");
-    for (size_t i = first; s->bucket && i < s->query->points; i++) {
+    JSON_LIST(w, "buckets", size_t i = first; s->bucket && i < s->query->points; i++) {
         if (s->bucket[i].count > 0) {
             write_bucket(w, &s->bucket[i]);
         }
     }
-    json_write_close(w);
     json_write_close(w);
 }
 

@@ -1,6 +1,7 @@
 /* web/resource/status.c - GET of the daemon's status and health. */
 #include <stdio.h>
 
+#include "base/text/text.h"
 #include "identification/model/models.h"
 #include "web/resource/handlers.h"
 
@@ -8,23 +9,19 @@ static void write_parts(struct json_writer *json, const struct view_health *heal
 {
     struct health_part parts[HEALTH_PART_COUNT];
     health_parts(health, parts);
-    json_write_object(json, "parts");
-    for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
+    JSON_MAP(json, "parts", size_t i = 0; i < HEALTH_PART_COUNT; i++) {
         JSON_WRITE_OBJECT(json, parts[i].name, JSON("ok", parts[i].ok),
                           JSON("text", parts[i].text));
     }
-    json_write_close(json);
 }
 
 /* Lists models from files of the lab. */
 static void write_models(struct json_writer *json)
 {
-    json_write_array(json, "models");
-    for (size_t i = model_row_count; model_row_at(i); i++) {
+    JSON_LIST(json, "models", size_t i = model_row_count; model_row_at(i); i++) {
         JSON_WRITE_OBJECT(json, NULL, JSON("name", model_row_at(i)->name),
                           JSON("words", model_row_at(i)->words));
     }
-    json_write_close(json);
 }
 
 void get_status(const struct web_request *request, struct web_response *response)
@@ -67,11 +64,11 @@ void get_healthz(const struct web_request *request, struct web_response *respons
 static void name_ill_parts(const struct view_health *health, char detail[160])
 {
     struct health_part parts[HEALTH_PART_COUNT];
-    int used = snprintf(detail, 160, "not ready:");
+    (void)snprintf(detail, 160, "not ready:");
     health_parts(health, parts);
     for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
         if (!parts[i].ok) {
-            used += snprintf(detail + used, 160 - (size_t)used, " %s", parts[i].name);
+            text_append(detail, 160, " %s", parts[i].name);
         }
     }
 }

@@ -170,17 +170,13 @@ static void write_json(const struct chart *chart, const struct web_request *requ
     struct json_writer *w = web_json(response);
     json_write_object(w, NULL);
     json_write_text(w, "team", request->id);
-    json_write_array(w, "bars");
-    for (size_t i = 0; i < chart->bar_count; i++) {
+    JSON_LIST(w, "bars", size_t i = 0; i < chart->bar_count; i++) {
         bar_write_json(w, NULL, &chart->bars[i]);
     }
-    json_write_close(w);
-    json_write_array(w, "alarms");
-    for (size_t i = 0; i < chart->mark_count; i++) {
+    JSON_LIST(w, "alarms", size_t i = 0; i < chart->mark_count; i++) {
         JSON_WRITE_OBJECT(w, NULL, JSON_SECONDS("t", chart->marks[i].t_us),
                           JSON("detail", chart->marks[i].text));
     }
-    json_write_close(w);
     json_write_bool(w, "cut", chart->cut);
     json_write_close(w);
 }

@@ -32,13 +32,11 @@ void get_teams(const struct web_request *request, struct web_response *response)
     const struct view *view = request->view;
     struct json_writer *w = web_tagged_json(response);
     json_write_object(w, NULL);
-    json_write_array(w, "teams");
-    for (size_t i = 0; i < view->team_count; i++) {
+    JSON_LIST(w, "teams", size_t i = 0; i < view->team_count; i++) {
         json_write_object(w, NULL);
         team_live_report_summary(w, view->live_teams[i], &view->teams[i]);
         json_write_close(w);
     }
-    json_write_close(w);
     json_write_close(w);
 }
 

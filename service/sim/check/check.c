@@ -431,8 +431,7 @@ static void write_page(const void *what, struct json_writer *w)
         json_write_int(w, names_text(&check_state_names, s),
                        (int64_t)count_state(p->findings, (enum check_state)s));
     }
-    json_write_array(w, "findings");
-    for (size_t i = 0; i < p->findings->count; i++) {
+    JSON_LIST(w, "findings", size_t i = 0; i < p->findings->count; i++) {
         const struct check_finding *f = &p->findings->finding[i];
         JSON_WRITE_OBJECT(w, NULL, JSON("what", f->what),
                           JSON("state", names_text(&check_state_names, f->state)),
@@ -440,7 +439,6 @@ static void write_page(const void *what, struct json_writer *w)
                           JSON("document", f->document),
                           JSON_IF(f->term[0], JSON("term", f->term)));
     }
-    json_write_close(w);
 }
 
 static void print_page(const struct page *p)

@@ -51,6 +51,14 @@ add_finding(struct judge *j, enum check_state state, const char *what, const str
     va_end(arguments);
 }
 
+/* A finding of each state about `what`, by this rule, in the words of a format. */
+#define RIGHT(j, what, rule, ...) add_finding(j, CHECK_RIGHT, what, &rule_##rule, __VA_ARGS__)
+#define MISSING(j, what, rule, ...)                                                            \
+    add_finding(j, CHECK_MISSING, what, &rule_##rule, __VA_ARGS__)
+#define WRONG(j, what, rule, ...) add_finding(j, CHECK_WRONG, what, &rule_##rule, __VA_ARGS__)
+#define UNTRIED(j, what, rule, ...)                                                            \
+    add_finding(j, CHECK_UNTRIED, what, &rule_##rule, __VA_ARGS__)
+
 /* ---- units --------------------------------------------------------------------------------
  */
 
@@ -82,27 +90,26 @@ static void judge_presence(struct judge *j)
     const struct check_received *h = j->h;
     const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
     if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
-        add_finding(j, CHECK_MISSING, "connection", &rule_retained,
-                    "the %s robot publishes none", side_name(j->o->side));
+        MISSING(j, "connection", retained, "the %s robot publishes none",
+                side_name(j->o->side));
     } else if (h->has_connection && !h->connection.online) {
-        add_finding(j, CHECK_WRONG, "connection", &rule_retained, "it publishes offline");
+        WRONG(j, "connection", retained, "it publishes offline");
     } else if (h->has_connection && !h->connection_retained && j->o->retains) {
-        add_finding(j, CHECK_WRONG, "connection", &rule_retained,
-                    "online, but not retained: later clients do not receive it");
+        WRONG(j, "connection", retained,
+              "online, but not retained: later clients do not receive it");
     } else if (h->has_connection) {
-        add_finding(j, CHECK_RIGHT, "connection", &rule_retained, "online%s",
-                    h->connection_retained ? ", retained" : "");
+        RIGHT(j, "connection", retained, "online%s",
+              h->connection_retained ? ", retained" : "");
     }
     if (!boot[0]) {
-        add_finding(j, CHECK_MISSING, "boot", &rule_boot,
-                    "no mark in connection or telemetry: a restart cannot be detected");
+        MISSING(j, "boot", boot,
+                "no mark in connection or telemetry: a restart cannot be detected");
     } else if (h->boot[0] && h->connection.boot[0] &&
                strcmp(h->boot, h->connection.boot) != 0) {
-        add_finding(j, CHECK_WRONG, "boot", &rule_boot,
-                    "\"%s\" in its connection, \"%s\" in telemetry", h->connection.boot,
-                    h->boot);
+        WRONG(j, "boot", boot, "\"%s\" in its connection, \"%s\" in telemetry",
+              h->connection.boot, h->boot);
     } else {
-        add_finding(j, CHECK_RIGHT, "boot", &rule_boot, "\"%s\"", boot);
+        RIGHT(j, "boot", boot, "\"%s\"", boot);
     }
 }
 
@@ -112,13 +119,11 @@ static void judge_messages(struct judge *j)
         "reply.retained", "telemetry.retained", "echo.retained", "parameters.retained", ""};
     for (size_t k = 0; k < CHECK_WORD_COUNT; k++) {
         if (j->h->retained[k] > 0) {
-            add_finding(j, CHECK_WRONG, retained[k], &rule_retain,
-                        "the broker sends an old %s to every new client",
-                        names_text(&check_word_names, k));
+            WRONG(j, retained[k], retain, "the broker sends an old %s to every new client",
+                  names_text(&check_word_names, k));
         }
         if (j->h->malformed[k] > 0) {
-            add_finding(j, CHECK_WRONG, "malformed", &rule_form, "%s (%zu times)",
-                        j->h->fault[k], j->h->malformed[k]);
+            WRONG(j, "malformed", form, "%s (%zu times)", j->h->fault[k], j->h->malformed[k]);
         }
     }
 }
@@ -150,17 +155,17 @@ static void judge_counts(struct judge *j)
         asked += a->sent_us != LAB_TIME_NONE;
         fine += a->sent_us != LAB_TIME_NONE && a->count == 1;
         if (a->sent_us != LAB_TIME_NONE && a->count == 0) {
-            add_finding(j, CHECK_WRONG, "reply", &rule_one, "none to \"%s\" within %g s",
-                        names_text(&check_talk_names, i), j->o->timeout_s);
+            WRONG(j, "reply", one, "none to \"%s\" within %g s",
+                  names_text(&check_talk_names, i), j->o->timeout_s);
         } else if (a->count > 1) {
-            add_finding(j, CHECK_WRONG, "reply.twice", &rule_one, "%zu to \"%s\": %s, then %s",
-                        a->count, names_text(&check_talk_names, i),
-                        names_text(&reply_status_names, a->replies[0].reply.status),
-                        names_text(&reply_status_names, a->replies[1].reply.status));
+            WRONG(j, "reply.twice", one, "%zu to \"%s\": %s, then %s", a->count,
+                  names_text(&check_talk_names, i),
+                  names_text(&reply_status_names, a->replies[0].reply.status),
+                  names_text(&reply_status_names, a->replies[1].reply.status));
         }
     }
     if (fine == asked) {
-        add_finding(j, CHECK_RIGHT, "reply", &rule_one, "one to each of %zu commands", asked);
+        RIGHT(j, "reply", one, "one to each of %zu commands", asked);
     }
 }
 
@@ -177,22 +182,22 @@ static void judge_ids(struct judge *j)
         }
     }
     if (j->h->strangers > 0) {
-        add_finding(j, CHECK_WRONG, "reply.id", &rule_ids,
-                    "%zu replies to \"%s\" and the like, which is no command of this check",
-                    j->h->strangers, j->h->stranger);
+        WRONG(j, "reply.id", ids,
+              "%zu replies to \"%s\" and the like, which is no command of this check",
+              j->h->strangers, j->h->stranger);
     } else if (without > 0) {
-        add_finding(j, CHECK_MISSING, "reply.id", &rule_ids,
-                    "%zu of %zu replies have none: they count as answers to the oldest command",
-                    without, all);
+        MISSING(j, "reply.id", ids,
+                "%zu of %zu replies have none: they count as answers to the oldest command",
+                without, all);
     } else if (all > 0) {
-        add_finding(j, CHECK_RIGHT, "reply.id", &rule_ids, "that of its command");
+        RIGHT(j, "reply.id", ids, "that of its command");
     }
     if (lossy > 0) {
-        add_finding(j, CHECK_MISSING, "reply.qos", &rule_qos,
-                    "%zu of %zu replies came with QoS 0: one that is lost is a timeout", lossy,
-                    all);
+        MISSING(j, "reply.qos", qos,
+                "%zu of %zu replies came with QoS 0: one that is lost is a timeout", lossy,
+                all);
     } else if (all > 0) {
-        add_finding(j, CHECK_RIGHT, "reply.qos", &rule_qos, "1");
+        RIGHT(j, "reply.qos", qos, "1");
     }
 }
 
@@ -228,14 +233,12 @@ static double judge_pace(struct judge *j, const char *what, const struct stamps 
     }
     const struct unit *unit = find_unit(time_units, COUNT(time_units), own_s / ours_s);
     if (unit && unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, what, &rule_clock,
-                    "%g in %.3g s: are these %s? seconds were expected", own_s, ours_s,
-                    unit->name);
+        WRONG(j, what, clock, "%g in %.3g s: are these %s? seconds were expected", own_s,
+              ours_s, unit->name);
         return nan("");
     }
     if (!unit) {
-        add_finding(j, CHECK_WRONG, what, &rule_sim, "the clock went on by %g s in %.3g s",
-                    own_s, ours_s);
+        WRONG(j, what, sim, "the clock went on by %g s in %.3g s", own_s, ours_s);
         return nan("");
     }
     return own_s / ours_s;
@@ -264,8 +267,8 @@ static void judge_motion(struct judge *j)
         return;
     }
     if (r->source_start_us == LAB_TIME_NONE) {
-        add_finding(j, CHECK_MISSING, "reply.t_start", &rule_start,
-                    "without it the lap counts, the network's way with it");
+        MISSING(j, "reply.t_start", start,
+                "without it the lap counts, the network's way with it");
         return;
     }
     const double motion_s = lab_s(r->source_us - r->source_start_us);
@@ -274,11 +277,11 @@ static void judge_motion(struct judge *j)
         return; /* in a unit of its own, or unknown */
     }
     if (motion_s < 0.0 || motion_s > lap_s * 1.05 + 0.05) {
-        add_finding(j, CHECK_WRONG, "reply.t_start", &rule_start,
-                    "t - t_start is %.3f s, and the reply came after %.3f s", motion_s, lap_s);
+        WRONG(j, "reply.t_start", start,
+              "t - t_start is %.3f s, and the reply came after %.3f s", motion_s, lap_s);
     } else {
-        add_finding(j, CHECK_RIGHT, "reply.t_start", &rule_start,
-                    "the move took %.3f s of %.3f s until the reply", motion_s, lap_s);
+        RIGHT(j, "reply.t_start", start, "the move took %.3f s of %.3f s until the reply",
+              motion_s, lap_s);
     }
 }
 
@@ -289,17 +292,17 @@ static void judge_stamps(struct judge *j)
         return;
     }
     if (s.without > 0) {
-        add_finding(j, CHECK_MISSING, "reply.t", &rule_end,
-                    "%zu of %zu replies have none: laps bear the network's delays", s.without,
-                    s.count + s.without);
+        MISSING(j, "reply.t", end,
+                "%zu of %zu replies have none: laps bear the network's delays", s.without,
+                s.count + s.without);
         j->pace = nan("");
     } else {
         j->pace = judge_pace(j, "reply.t", &s);
     }
     if (!isnan(j->pace)) {
         const bool unix_epoch = llabs(s.source_us[1] - s.at_us[1]) < INT64_C(86400000000);
-        add_finding(j, CHECK_RIGHT, "reply.t", &rule_end, "in seconds, %s",
-                    unix_epoch ? "since the Unix epoch" : "from an origin of its own");
+        RIGHT(j, "reply.t", end, "in seconds, %s",
+              unix_epoch ? "since the Unix epoch" : "from an origin of its own");
     }
     judge_motion(j);
 }
@@ -311,8 +314,7 @@ static void judge_same_clock(struct judge *j, const char *what, const struct sta
     const double apart_s =
         lab_s((s->source_us[1] - s->at_us[1]) - (replies.source_us[1] - replies.at_us[1]));
     if (s->count > 0 && replies.count > 0 && !isnan(j->pace) && fabs(apart_s) > CLOCKS_S) {
-        add_finding(j, CHECK_WRONG, what, &rule_clock,
-                    "another clock than that of the replies, %g s apart", apart_s);
+        WRONG(j, what, clock, "another clock than that of the replies, %g s apart", apart_s);
     }
 }
 
@@ -322,12 +324,12 @@ static void judge_echo(struct judge *j, const struct check_probe *p, bool whole)
     const double stay_s = lab_s(p->echo.source_us - p->echo.source_received_us);
     const double round_s = lab_s(p->at_us - p->sent_us);
     if (p->count > 1) {
-        add_finding(j, CHECK_WRONG, "echo", &rule_echo, "%zu answers to one probe", p->count);
+        WRONG(j, "echo", echo, "%zu answers to one probe", p->count);
     } else if (round_s > ECHO_S) {
-        add_finding(j, CHECK_WRONG, "echo", &rule_echo, "after %.3f s", round_s);
+        WRONG(j, "echo", echo, "after %.3f s", round_s);
     } else if (whole && (stay_s < 0.0 || stay_s > round_s * 1.05 + 0.001)) {
-        add_finding(j, CHECK_WRONG, "echo", &rule_echo,
-                    "t - t_received is %g s of %.3f s there and back", stay_s, round_s);
+        WRONG(j, "echo", echo, "t - t_received is %g s of %.3f s there and back", stay_s,
+              round_s);
     }
 }
 
@@ -344,8 +346,8 @@ static void judge_echoes(struct judge *j)
         }
     }
     if (!last && j->h->malformed[WORD_ECHO] == 0) {
-        add_finding(j, CHECK_MISSING, "echo", &rule_echo,
-                    "no answer to a probe: its clock is known by its stamps alone");
+        MISSING(j, "echo", echo,
+                "no answer to a probe: its clock is known by its stamps alone");
     }
     if (!last) {
         return;
@@ -360,8 +362,7 @@ static void judge_echoes(struct judge *j)
         }
     }
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, "echo", &rule_echo, "after %.1f ms",
-                    1e3 * lab_s(last->at_us - last->sent_us));
+        RIGHT(j, "echo", echo, "after %.1f ms", 1e3 * lab_s(last->at_us - last->sent_us));
     }
 }
 
@@ -390,21 +391,19 @@ static double judge_turn(struct judge *j, const char *what, double turned, doubl
                 continue;
             }
             if (i > 0) {
-                add_finding(j, CHECK_WRONG, what, &rule_units,
-                            "%g for a turn by %g rad: are these %s?", turned, a_rad,
-                            angle_units[i].name);
+                WRONG(j, what, units, "%g for a turn by %g rad: are these %s?", turned, a_rad,
+                      angle_units[i].name);
             } else if (sign < 0) {
-                add_finding(j, CHECK_WRONG, what, &rule_units,
-                            "%g for a turn by %g rad: is clockwise counted as positive?",
-                            turned, a_rad);
+                WRONG(j, what, units,
+                      "%g for a turn by %g rad: is clockwise counted as positive?", turned,
+                      a_rad);
             }
             return sign * one;
         }
     }
-    add_finding(j, CHECK_WRONG, what, &rule_go, "it turned by %.3g where %.3g rad were asked%s",
-                turned, a_rad,
-                find_unit(&angle_units[1], 1, a_rad / turned) ? ": are radians read as degrees?"
-                                                              : "");
+    WRONG(j, what, go, "it turned by %.3g where %.3g rad were asked%s", turned, a_rad,
+          find_unit(&angle_units[1], 1, a_rad / turned) ? ": are radians read as degrees?"
+                                                        : "");
     return 0.0;
 }
 
@@ -420,18 +419,16 @@ static void judge_distance(struct judge *j, const char *what, const struct place
     const struct unit *small =
         find_unit(&distance_units[1], COUNT(distance_units) - 1, asked_m / distance_m);
     if (!unit) {
-        add_finding(j, CHECK_WRONG, what, &rule_go,
-                    "it came %.3g m far where %.3g m were asked%s%s", distance_m, asked_m,
-                    small ? ": are metres read as " : "", small ? small->name : "");
+        WRONG(j, what, go, "it came %.3g m far where %.3g m were asked%s%s", distance_m,
+              asked_m, small ? ": are metres read as " : "", small ? small->name : "");
     } else if (unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, what, &rule_units, "%g for %g m: are these %s?", distance_m,
-                    asked_m, unit->name);
+        WRONG(j, what, units, "%g for %g m: are these %s?", distance_m, asked_m, unit->name);
     } else if (unit_rad > 0.0 || unit_rad < 0.0) {
         const double psi = to->psi / unit_rad;
         const double along = (dx * cos(psi) + dy * sin(psi)) / distance_m;
         if (along < 0.8) {
-            add_finding(j, CHECK_WRONG, what, &rule_go,
-                        "it went %.0f degrees off its heading psi", acos(along) * 180.0 / PI);
+            WRONG(j, what, go, "it went %.0f degrees off its heading psi",
+                  acos(along) * 180.0 / PI);
         }
     }
 }
@@ -443,14 +440,14 @@ static void judge_places(struct judge *j, const char *what, const struct place *
     const size_t before = j->out->count;
     const double turned = to->psi - from->psi;
     if (!(hypot(to->x - from->x, to->y - from->y) > 0.0) && !(fabs(turned) > 0.0)) {
-        add_finding(j, CHECK_WRONG, what, &rule_go, "the place did not change over the move");
+        WRONG(j, what, go, "the place did not change over the move");
         return;
     }
     const double unit_rad = judge_turn(j, what, turned, j->o->rotation_rad);
     judge_distance(j, what, from, to, unit_rad);
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, what, &rule_go, "turned by %.3f rad, went %.3f m",
-                    remainder(turned, 2.0 * PI), hypot(to->x - from->x, to->y - from->y));
+        RIGHT(j, what, go, "turned by %.3f rad, went %.3f m", remainder(turned, 2.0 * PI),
+              hypot(to->x - from->x, to->y - from->y));
     }
 }
 
@@ -480,16 +477,14 @@ static void judge_move(struct judge *j)
     const enum reply_status status = reply_to(j, TALK_GO)->status;
     if ((status == REPLY_ERROR || status == REPLY_IGNORED) &&
         reply_to(j, TALK_WHERE)->status == status) {
-        add_finding(j, CHECK_MISSING, "go", &rule_done, "it does not go: every `go` gets `%s`",
-                    status_of(j, TALK_GO));
+        MISSING(j, "go", done, "it does not go: every `go` gets `%s`", status_of(j, TALK_GO));
     } else if (status != REPLY_DONE) {
-        add_finding(j, CHECK_WRONG, "go", &rule_done, "a move was answered `%s`",
-                    status_of(j, TALK_GO));
+        WRONG(j, "go", done, "a move was answered `%s`", status_of(j, TALK_GO));
     } else if (!find_place(j, TALK_GO, &to) || !find_place(j, TALK_WHERE, &from)) {
-        add_finding(j, CHECK_MISSING, "values", &rule_done,
-                    "x_m, y_m and psi_rad are not among the %zu values: replies are compared "
-                    "by status alone",
-                    reply_to(j, TALK_GO)->value_count);
+        MISSING(j, "values", done,
+                "x_m, y_m and psi_rad are not among the %zu values: replies are compared "
+                "by status alone",
+                reply_to(j, TALK_GO)->value_count);
     } else {
         judge_places(j, "values", &from, &to);
     }
@@ -505,17 +500,16 @@ static void judge_second(struct judge *j)
         return;
     }
     if (first->replies[0].at_us < a->sent_us) {
-        add_finding(j, CHECK_UNTRIED, "busy", &rule_busy,
-                    "the move before was over: ask for a longer one (--go)");
+        UNTRIED(j, "busy", busy, "the move before was over: ask for a longer one (--go)");
     } else if (reply_to(j, TALK_SECOND)->status == REPLY_IGNORED) {
-        add_finding(j, CHECK_RIGHT, "busy", &rule_busy, "a second go is `ignored`");
+        RIGHT(j, "busy", busy, "a second go is `ignored`");
     } else if (a->replies[0].at_us < first->replies[0].at_us) {
-        add_finding(j, CHECK_WRONG, "busy", &rule_busy,
-                    "a second go was answered `%s` before the first, which was at work",
-                    status_of(j, TALK_SECOND));
+        WRONG(j, "busy", busy,
+              "a second go was answered `%s` before the first, which was at work",
+              status_of(j, TALK_SECOND));
     } else {
-        add_finding(j, CHECK_RIGHT, "busy", &rule_busy,
-                    "a second go waits for the first, and was `%s`", status_of(j, TALK_SECOND));
+        RIGHT(j, "busy", busy, "a second go waits for the first, and was `%s`",
+              status_of(j, TALK_SECOND));
     }
 }
 
@@ -529,9 +523,9 @@ static void judge_standstill(struct judge *j)
         const double moved_m = hypot(after.x - halted.x, after.y - halted.y);
         const double turn_rad = fabs(remainder(after.psi - halted.psi, 2.0 * PI));
         if (moved_m > ON_M || turn_rad > ON_RAD) {
-            add_finding(j, CHECK_WRONG, "halt.stop", &rule_halt,
-                        "half a second after `halted` it stood %.3g m and %.3g rad further on",
-                        moved_m, turn_rad);
+            WRONG(j, "halt.stop", halt,
+                  "half a second after `halted` it stood %.3g m and %.3g rad further on",
+                  moved_m, turn_rad);
         }
     }
 }
@@ -547,26 +541,23 @@ static void judge_halt(struct judge *j)
     const double late_s = lab_s(move->replies[0].at_us - halt->sent_us);
     const double own_s = lab_s(halt->replies[0].at_us - halt->sent_us);
     if (late_s < 0.0) {
-        add_finding(j, CHECK_UNTRIED, "halt", &rule_halt,
-                    "the move was over before: ask for a longer one (--go)");
+        UNTRIED(j, "halt", halt, "the move was over before: ask for a longer one (--go)");
         return;
     }
     if (late_s > LATE_S || own_s > LATE_S) {
-        add_finding(j, CHECK_WRONG, "halt.late", &rule_halt,
-                    "the move ended %.2f s after the halt", late_s > own_s ? late_s : own_s);
+        WRONG(j, "halt.late", halt, "the move ended %.2f s after the halt",
+              late_s > own_s ? late_s : own_s);
     }
     if (reply_to(j, TALK_LONG)->status != REPLY_HALTED) {
-        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halted move was answered `%s`",
-                    status_of(j, TALK_LONG));
+        WRONG(j, "halt", order, "the halted move was answered `%s`", status_of(j, TALK_LONG));
     } else if (reply_to(j, TALK_HALT)->status != REPLY_DONE) {
-        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halt was answered `%s`",
-                    status_of(j, TALK_HALT));
+        WRONG(j, "halt", order, "the halt was answered `%s`", status_of(j, TALK_HALT));
     } else if (halt->replies[0].at_us < move->replies[0].at_us) {
-        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halt was answered first");
+        WRONG(j, "halt", order, "the halt was answered first");
     }
     judge_standstill(j);
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, "halt", &rule_order, "after %.0f ms", 1e3 * own_s);
+        RIGHT(j, "halt", order, "after %.0f ms", 1e3 * own_s);
     }
 }
 
@@ -580,8 +571,7 @@ static void judge_rest(struct judge *j)
                     status_of(j, TALK_IDLE));
     }
     if (is_received(j, TALK_WORD)) {
-        add_finding(j, CHECK_RIGHT, "word", &rule_word, "an unknown word gets `%s`",
-                    status_of(j, TALK_WORD));
+        RIGHT(j, "word", word, "an unknown word gets `%s`", status_of(j, TALK_WORD));
     }
 }
 
@@ -632,16 +622,13 @@ static void judge_speeds(struct judge *j, bool timed)
     const struct unit *angle =
         find_unit(angle_units, COUNT(angle_units), turn / j->o->rotation_rad);
     if (unit && unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
-                    "summed up, %g for %g m: are these %s/s?", distance_m, j->o->displacement_m,
-                    unit->name);
+        WRONG(j, "telemetry.nu", units, "summed up, %g for %g m: are these %s/s?", distance_m,
+              j->o->displacement_m, unit->name);
     } else if (angle && angle->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
-                    "summed up, %g for %g rad: are these %s/s?", turn, j->o->rotation_rad,
-                    angle->name);
+        WRONG(j, "telemetry.nu", units, "summed up, %g for %g rad: are these %s/s?", turn,
+              j->o->rotation_rad, angle->name);
     } else if (unit && angle) {
-        add_finding(j, CHECK_RIGHT, "telemetry.nu", &rule_axes,
-                    "summed up, %.3f m and %.3f rad", distance_m, turn);
+        RIGHT(j, "telemetry.nu", axes, "summed up, %.3f m and %.3f rad", distance_m, turn);
     }
 }
 
@@ -655,13 +642,12 @@ static void judge_counting(struct judge *j)
                j->h->samples[i].t.seq <= j->h->samples[i - 1].t.seq;
     }
     if (without > 0) {
-        add_finding(j, CHECK_MISSING, "telemetry.seq", &rule_seq,
-                    "%zu samples have none: losses cannot be detected", without);
+        MISSING(j, "telemetry.seq", seq, "%zu samples have none: losses cannot be detected",
+                without);
     } else if (odd > 0) {
-        add_finding(j, CHECK_WRONG, "telemetry.seq", &rule_seq, "%zu times it did not count up",
-                    odd);
+        WRONG(j, "telemetry.seq", seq, "%zu times it did not count up", odd);
     } else {
-        add_finding(j, CHECK_RIGHT, "telemetry.seq", &rule_seq, "counts up");
+        RIGHT(j, "telemetry.seq", seq, "counts up");
     }
 }
 
@@ -675,20 +661,18 @@ static void judge_telemetry(struct judge *j)
     }
     if (h->sample_count == 0) {
         if (h->malformed[WORD_TELEMETRY] == 0) {
-            add_finding(j, CHECK_MISSING, "telemetry", &rule_axes,
-                        "none: its dynamics cannot be identified, nor a twin follow it");
+            MISSING(j, "telemetry", axes,
+                    "none: its dynamics cannot be identified, nor a twin follow it");
         }
         return;
     }
     judge_counting(j);
     if (check_efforts_are_late(h)) {
-        add_finding(j, CHECK_WRONG, "telemetry.tau", &rule_acts,
-                    "efforts are reported one sample late");
+        WRONG(j, "telemetry.tau", acts, "efforts are reported one sample late");
     }
     const bool timed = s.without == 0 && !isnan(judge_pace(j, "telemetry.t", &s));
     if (s.without > 0) {
-        add_finding(j, CHECK_MISSING, "telemetry.t", &rule_stamp, "%zu samples have none",
-                    s.without);
+        MISSING(j, "telemetry.t", stamp, "%zu samples have none", s.without);
     } else if (timed) {
         judge_same_clock(j, "telemetry.t", &s);
     }
@@ -725,35 +709,32 @@ static void judge_parameters(struct judge *j)
         return;
     }
     if (j->h->set.count == 0) {
-        add_finding(j, CHECK_MISSING, "parameters", &rule_ack,
-                    "no answer to version %d: nothing of it counts as the simulator's",
-                    CHECK_SET_VERSION);
+        MISSING(j, "parameters", ack,
+                "no answer to version %d: nothing of it counts as the simulator's",
+                CHECK_SET_VERSION);
         return;
     }
     if (is_applied(a, CHECK_NO_PARAMETER)) {
-        add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
-                    "it reports that it applied " CHECK_NO_PARAMETER);
+        WRONG(j, "parameters", ack, "it reports that it applied " CHECK_NO_PARAMETER);
     } else if (a->applied + a->refused < CHECK_SET_NAMES) {
-        add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
-                    "of %d names %u are applied and %u refused: the others?", CHECK_SET_NAMES,
-                    a->applied, a->refused);
+        WRONG(j, "parameters", ack, "of %d names %u are applied and %u refused: the others?",
+              CHECK_SET_NAMES, a->applied, a->refused);
     } else if (a->applied == 0) {
-        add_finding(j, CHECK_MISSING, "parameters", &rule_ack, "it applies none (%s)",
-                    a->reason);
+        MISSING(j, "parameters", ack, "it applies none (%s)", a->reason);
     } else {
-        add_finding(j, CHECK_RIGHT, "parameters", &rule_ack, "%u applied, %u refused (%s)",
-                    a->applied, a->refused, a->reason);
+        RIGHT(j, "parameters", ack, "%u applied, %u refused (%s)", a->applied, a->refused,
+              a->reason);
     }
     add_finding(j, has_form ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", &rule_adjust,
                 "%s",
                 has_form ? names_text(&parameter_form_names, (size_t)a->form)
                          : "not given; absolute is assumed");
     if (j->h->restored.count == 0) {
-        add_finding(j, CHECK_WRONG, "parameters.own", &rule_own,
-                    "no answer to what was in force before (version 0: its own)");
+        WRONG(j, "parameters.own", own,
+              "no answer to what was in force before (version 0: its own)");
     } else {
-        add_finding(j, CHECK_RIGHT, "parameters.own", &rule_own, "version %lld is back",
-                    (long long)j->h->restored.ack.version);
+        RIGHT(j, "parameters.own", own, "version %lld is back",
+              (long long)j->h->restored.ack.version);
     }
 }
 

@@ -288,8 +288,7 @@ int command_demo(int argc, char **argv)
                     "--kind arm6 --for 40\n  tandem demo --team config/examples/class3.yaml\n  "
                     "tandem demo --dir /tmp/demo --http-port 8420\n",
         .exit_status = "a part of it failed, or nothing was compared",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

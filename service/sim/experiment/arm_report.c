@@ -1,24 +1,10 @@
 /* service/sim/experiment/arm_report.c - reports a struct arm_study in words, numbers and
  * plots. */
 #include <math.h>
-#include <string.h>
 
 #include "base/numbers/lab_time.h"
 #include "service/sim/experiment/arm_study.h"
-
-/* Figures of an error, in mm and mrad. */
-enum { FIGURES = 4 };
-static const char *const figure_names[FIGURES] = {"tool_rms_mm", "tool_max_mm",
-                                                  "joint_rms_mrad", "joint_max_mrad"};
-
-static void list_figures(const struct arm_errors *e, double figures[FIGURES])
-{
-    const double known = e->n > 0 ? 1.0 : nan("");
-    figures[0] = 1e3 * arm_errors_tool_rms_m(e);
-    figures[1] = 1e3 * e->tool_max_m * known;
-    figures[2] = 1e3 * arm_errors_joint_rms_rad(e);
-    figures[3] = 1e3 * e->joint_max_rad * known;
-}
+#include "service/tool/json_file.h"
 
 static const char *name_of(const struct arm_file *file)
 {
@@ -29,13 +15,11 @@ static const char *name_of(const struct arm_file *file)
 
 static void write_errors(struct json_writer *w, const char *key, const struct arm_errors *e)
 {
-    double figures[FIGURES];
-    list_figures(e, figures);
-    json_write_object(w, key);
-    for (size_t i = 0; i < FIGURES; i++) {
-        json_write_real(w, figure_names[i], figures[i]);
-    }
-    json_write_close(w);
+    const double known = e->n > 0 ? 1.0 : nan("");
+    JSON_WRITE_OBJECT(w, key, JSON("tool_rms_mm", 1e3 * arm_errors_tool_rms_m(e)),
+                      JSON("tool_max_mm", 1e3 * e->tool_max_m * known),
+                      JSON("joint_rms_mrad", 1e3 * arm_errors_joint_rms_rad(e)),
+                      JSON("joint_max_mrad", 1e3 * e->joint_max_rad * known));
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -47,8 +31,7 @@ static void write_members(const void *what, struct json_writer *w)
                JSON_BOOL("recorded", file->recording_path[0] != '\0'),
                JSON("runs", file->case_count), JSON_WHOLE("lost", 0),
                JSON("duration_s", study->duration_s));
-    json_write_array(w, "telemetry");
-    for (size_t i = 0; i < file->case_count; i++) {
+    JSON_LIST(w, "telemetry", size_t i = 0; i < file->case_count; i++) {
         JSON_OPEN(w, NULL, JSON("rate_hz", file->telemetry[i].rate_hz),
                   JSON("late_s", file->telemetry[i].late_s));
         for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
@@ -56,62 +39,31 @@ static void write_members(const void *what, struct json_writer *w)
         }
         json_write_close(w);
     }
-    json_write_close(w);
     JSON_OPEN(w, "commands", JSON("moves", study->commands.moves),
               JSON("others", study->commands.others));
-    json_write_array(w, "begun");
-    for (size_t i = 0; i < file->off_count; i++) {
+    JSON_LIST(w, "begun", size_t i = 0; i < file->off_count; i++) {
         json_write_object(w, NULL);
         json_write_real(w, "off_s", file->off_s[i]);
         write_errors(w, "errors", &study->commanded[i]);
         json_write_close(w);
     }
     json_write_close(w);
-    json_write_close(w);
 }
 
 /* ---- CSV ---- */
 
-static void write_csv_figures(const struct arm_errors *e, FILE *out)
-{
-    double figures[FIGURES];
-    list_figures(e, figures);
-    for (size_t k = 0; k < FIGURES; k++) {
-        csv_tables_number(out, figures[k], k + 1 == FIGURES);
-    }
-}
-
-static void write_csv_head(const char *first, FILE *out)
-{
-    (void)fputs(first, out);
-    for (size_t k = 0; k < FIGURES; k++) {
-        (void)fprintf(out, ",%s", figure_names[k]);
-    }
-    (void)fputc('\n', out);
-}
+#define ERRORS " tool_rms_mm tool_max_mm joint_rms_mrad joint_max_mrad"
 
 static void write_telemetry_csv(const void *what, FILE *out)
 {
-    const struct arm_study *study = what;
-    write_csv_head("rate_hz,late_s,shown", out);
-    for (size_t i = 0; i < study->file->case_count; i++) {
-        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
-            csv_tables_number(out, study->file->telemetry[i].rate_hz, false);
-            csv_tables_number(out, study->file->telemetry[i].late_s, false);
-            (void)fprintf(out, "%s,", arm_shown_name((enum arm_shown)k));
-            write_csv_figures(&study->shown[i][k], out);
-        }
-    }
+    csv_tables_unfold(json_file_document(write_members, what), "telemetry", NULL, "shown",
+                      "rate_hz late_s shown" ERRORS, out);
 }
 
 static void write_commands_csv(const void *what, FILE *out)
 {
-    const struct arm_study *study = what;
-    write_csv_head("off_s", out);
-    for (size_t i = 0; i < study->file->off_count; i++) {
-        csv_tables_number(out, study->file->off_s[i], false);
-        write_csv_figures(&study->commanded[i], out);
-    }
+    csv_tables_unfold(json_file_document(write_members, what), "commands.begun", NULL, "what",
+                      "off_s" ERRORS, out);
 }
 
 static void write_run_csv(const void *what, FILE *out)

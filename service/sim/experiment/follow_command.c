@@ -152,8 +152,7 @@ int command_follow(int argc, char **argv)
                     "  tandem follow config/experiments/joint.yaml\n"
                     "  tandem follow config/experiments/arm.yaml --recording ur5.csv\n",
         .exit_status = "the experiment cannot be run, or the robot was lost in a run",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
     };
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {

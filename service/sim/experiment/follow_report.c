@@ -1,55 +1,32 @@
 /* service/sim/experiment/follow_report.c - prints the results of `tandem follow` for people,
  * as JSON, as CSV and as a picture. */
 #include <math.h>
-#include <string.h>
 
 #include "service/sim/experiment/follow_study.h"
-
-/* Figures of a state, in the order of JSON and table. */
-enum { FIGURES = 10 };
-
-static void list_figures(const struct follow_study *study, size_t i, double figures[FIGURES])
-{
-    const struct follow_state *s = &study->state[i];
-    const struct experiment_paper *paper = &study->file->paper;
-    const double values[FIGURES] = {
-        s->rmse.median, s->rmse.p95,       s->mae.median,  s->mae.p95,    s->r2.median,
-        s->r2.p95,      s->open_loop_rmse, paper->rmse[i], paper->mae[i], paper->r2[i]};
-    memcpy(figures, values, sizeof values);
-}
+#include "service/tool/json_file.h"
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
 static void write_states(struct json_writer *w, const struct follow_study *study)
 {
-    static const char *const quantiles[][2] = {{"rmse", "p95"}, {"mae", "p95"}, {"r2", "p5"}};
-    static const char *const others[] = {"open_loop_rmse", "paper_rmse", "paper_mae",
-                                         "paper_r2"};
-    json_write_object(w, "states");
-    for (size_t i = 0; i < study->states; i++) {
-        double figures[FIGURES];
-        list_figures(study, i, figures);
-        json_write_object(w, study->state[i].name);
-        for (size_t k = 0; k < COUNT(quantiles); k++) {
-            JSON_WRITE_OBJECT(w, quantiles[k][0], JSON("median", figures[2 * k]),
-                              JSON(quantiles[k][1], figures[2 * k + 1]));
-        }
-        for (size_t k = 0; k < COUNT(others); k++) {
-            json_write_real(w, others[k], figures[2 * COUNT(quantiles) + k]);
-        }
-        json_write_close(w);
+    const struct experiment_paper *paper = &study->file->paper;
+    JSON_MAP(w, "states", size_t i = 0; i < study->states; i++) {
+        const struct follow_state *s = &study->state[i];
+        JSON_WRITE_OBJECT(
+            w, s->name, JSON_OBJECT("rmse", JSON_OF(&s->rmse, median, p95)),
+            JSON_OBJECT("mae", JSON_OF(&s->mae, median, p95)),
+            JSON_OBJECT("r2", JSON("median", s->r2.median), JSON("p5", s->r2.p95)),
+            JSON("open_loop_rmse", s->open_loop_rmse), JSON("paper_rmse", paper->rmse[i]),
+            JSON("paper_mae", paper->mae[i]), JSON("paper_r2", paper->r2[i]));
     }
-    json_write_close(w);
 }
 
 static void write_axes(struct json_writer *w, const char *key, const struct follow_study *study,
                        const double *values)
 {
-    json_write_object(w, key);
-    for (size_t i = 0; i < study->file->model->axis_count; i++) {
+    JSON_MAP(w, key, size_t i = 0; i < study->file->model->axis_count; i++) {
         json_write_real(w, study->file->model->axes[i].effort, values[i]);
     }
-    json_write_close(w);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -71,18 +48,10 @@ static void write_members(const void *what, struct json_writer *w)
 
 static void write_states_csv(const void *what, FILE *out)
 {
-    const struct follow_study *study = what;
-    (void)fputs("state,rmse_median,rmse_p95,mae_median,mae_p95,r2_median,r2_p5,open_loop_rmse,"
-                "paper_rmse,paper_mae,paper_r2\n",
-                out);
-    for (size_t i = 0; i < study->states; i++) {
-        double figures[FIGURES];
-        list_figures(study, i, figures);
-        (void)fprintf(out, "%s,", study->state[i].name);
-        for (size_t k = 0; k < FIGURES; k++) {
-            csv_tables_number(out, figures[k], k + 1 == FIGURES);
-        }
-    }
+    csv_tables_unfold(json_file_document(write_members, what), NULL, "states", "state",
+                      "state rmse.median rmse.p95 mae.median mae.p95 r2.median r2.p5 "
+                      "open_loop_rmse paper_rmse paper_mae paper_r2",
+                      out);
 }
 
 static void write_run_csv(const void *what, FILE *out)

@@ -2,7 +2,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "service/tool/json_file.h"
 
 struct track {
     struct joint_trial_point *points;
@@ -49,41 +50,25 @@ void joint_study_free(struct joint_study *study)
     study->point_count = 0;
 }
 
-/* Figures of a result, in this order. */
-static const char *const figures[] = {"ise",     "iae",       "itae",        "settle_s",
-                                      "rest_s",  "overshoot", "final_error", "ise_sum",
-                                      "iae_sum", "itae_sum"};
-
-static double figure_of(const struct joint_trial_result *r, size_t k)
-{
-    const double values[COUNT(figures)] = {
-        r->integral.ise, r->integral.iae, r->integral.itae, r->settle_s, r->rest_s,
-        r->overshoot,    r->final_error,  r->sum.ise,       r->sum.iae,  r->sum.itae};
-    return values[k];
-}
-
 /* --- JSON ----------------------------------------------------------------------------------
  */
 
 static void write_controllers(struct json_writer *w, const struct joint_study *study,
                               size_t lag)
 {
-    json_write_object(w, "controllers");
-    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+    JSON_MAP(w, "controllers", int k = 0; k < POSITION_KIND_COUNT; k++) {
         const struct joint_trial_result *r = &study->result[lag][k];
         const struct joint_indices *paper = &study->file->paper[k];
         if (!study->file->runs[k]) {
             continue;
         }
-        json_write_object(w, position_kind_name((enum position_kind)k));
-        for (size_t c = 0; c < COUNT(figures); c++) {
-            json_write_real(w, figures[c], figure_of(r, c));
-        }
-        JSON_WRITE(w, JSON("paper_ise", paper->ise), JSON("paper_iae", paper->iae),
-                   JSON("paper_itae", paper->itae));
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, position_kind_name((enum position_kind)k),
+                          JSON_OF(&r->integral, ise, iae, itae),
+                          JSON_OF(r, settle_s, rest_s, overshoot, final_error),
+                          JSON("ise_sum", r->sum.ise), JSON("iae_sum", r->sum.iae),
+                          JSON("itae_sum", r->sum.itae), JSON("paper_ise", paper->ise),
+                          JSON("paper_iae", paper->iae), JSON("paper_itae", paper->itae));
     }
-    json_write_close(w);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -97,14 +82,12 @@ static void write_members(const void *what, struct json_writer *w)
                JSON("period_s", file->trial.control.period_s),
                JSON("sample_s", file->trial.sample_s), JSON("lag_s", file->lag_s[0]));
     write_controllers(w, study, 0);
-    json_write_array(w, "lags");
-    for (size_t i = 0; i < file->lag_count; i++) {
+    JSON_LIST(w, "lags", size_t i = 0; i < file->lag_count; i++) {
         json_write_object(w, NULL);
         json_write_real(w, "lag_s", file->lag_s[i]);
         write_controllers(w, study, i);
         json_write_close(w);
     }
-    json_write_close(w);
 }
 
 /* --- CSV -----------------------------------------------------------------------------------
@@ -112,26 +95,11 @@ static void write_members(const void *what, struct json_writer *w)
 
 static void write_controllers_csv(const void *what, FILE *out)
 {
-    const struct joint_study *study = what;
-    const struct joint_file *file = study->file;
-    (void)fputs("lag_s,controller", out);
-    for (size_t c = 0; c < COUNT(figures); c++) {
-        (void)fprintf(out, ",%s", figures[c]);
-    }
-    (void)fputc('\n', out);
-    for (size_t i = 0; i < file->lag_count; i++) {
-        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
-            if (!file->runs[k]) {
-                continue;
-            }
-            csv_tables_number(out, file->lag_s[i], false);
-            (void)fprintf(out, "%s,", position_kind_name((enum position_kind)k));
-            for (size_t c = 0; c < COUNT(figures); c++) {
-                csv_tables_number(out, figure_of(&study->result[i][k], c),
-                                  c + 1 == COUNT(figures));
-            }
-        }
-    }
+    csv_tables_unfold(json_file_document(write_members, what), "lags", "controllers",
+                      "controller",
+                      "lag_s controller ise iae itae settle_s rest_s overshoot final_error "
+                      "ise_sum iae_sum itae_sum",
+                      out);
 }
 
 static void write_run_csv(const void *what, FILE *out)

@@ -203,12 +203,10 @@ static void write_obstacle(struct json_writer *json, const struct world *world,
     json_write_object(json, NULL);
     json_write_text(json, "name", o->name);
     json_write_text(json, "shape", world_shape_name(o->shape));
-    json_write_array(json, "points_m");
-    for (size_t k = 0; k < o->count; k++) {
+    JSON_LIST(json, "points_m", size_t k = 0; k < o->count; k++) {
         const struct world_point *p = &world->points[o->first + k];
         json_write_two(json, NULL, p->x_m, p->y_m);
     }
-    json_write_close(json);
     json_write_real(json, "radius_m", o->radius_m);
     json_write_bool(json, "mapped", !o->unmapped);
     json_write_real(json, "appears_s", o->appears_s);
@@ -225,11 +223,9 @@ static void write_world(struct json_writer *json, const struct world *world)
     } else {
         json_write_null(json, "bounds_m");
     }
-    json_write_array(json, "obstacles");
-    for (size_t i = 0; i < world->obstacle_count; i++) {
+    JSON_LIST(json, "obstacles", size_t i = 0; i < world->obstacle_count; i++) {
         write_obstacle(json, world, &world->obstacles[i]);
     }
-    json_write_close(json);
     json_write_close(json);
 }
 

@@ -284,11 +284,9 @@ static void write_machine(struct json_writer *w, const struct efsm_table *table,
 {
     json_write_object(w, table->name);
     json_write_text(w, "state", efsm_state_name(table, m->state));
-    json_write_object(w, "visits");
-    for (size_t i = 0; i < table->state_count; i++) {
+    JSON_MAP(w, "visits", size_t i = 0; i < table->state_count; i++) {
         json_write_int(w, table->states[i].name, stats->visits[i]);
     }
-    json_write_close(w);
     json_write_close(w);
 }
 
@@ -302,16 +300,12 @@ static void write_members(const void *what, struct json_writer *w)
                JSON("obstacles_found", r->mission.obstacles_found),
                JSON("replies_of_others", r->mission.stray_count),
                JSON("commands_of_others", r->foreign), JSON("omitted", r->omitted));
-    json_write_array(w, "legs");
-    for (size_t i = 0; i < r->leg_count; i++) {
+    JSON_LIST(w, "legs", size_t i = 0; i < r->leg_count; i++) {
         write_leg(w, &r->legs[i]);
     }
-    json_write_close(w);
-    json_write_array(w, "messages");
-    for (size_t i = 0; i < r->log_count; i++) {
+    JSON_LIST(w, "messages", size_t i = 0; i < r->log_count; i++) {
         write_log_entry(w, &r->log_entries[i]);
     }
-    json_write_close(w);
     json_write_object(w, "machines");
     write_machine(w, &l1_table, &r->mission.l1, &r->mission.l1_stats);
     write_machine(w, &l2_table, &r->mission.l2, &r->mission.l2_stats);
@@ -578,8 +572,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         .description = description,
         .examples = "  tandem mission -c lab.yaml config/missions/path.yaml\n",
         .exit_status = "the mission failed or was quit, or there is no broker or no daemon",
-        .rows = rows,
-        .row_count = COUNT(rows)};
+        ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;

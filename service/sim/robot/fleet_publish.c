@@ -256,16 +256,12 @@ static void write_machine(const struct fleet *f, const struct fleet_robot *r,
         const bool there = (machine->m->defined >> k & 1U) != 0;
         json_write_real(w, table->cells[k], there ? machine->m->cell[k] : nan(""));
     }
-    json_write_object(w, "visits");
-    for (size_t k = 0; k < table->state_count; k++) {
+    JSON_MAP(w, "visits", size_t k = 0; k < table->state_count; k++) {
         json_write_int(w, table->states[k].name, machine->stats->visits[k]);
     }
-    json_write_close(w);
-    json_write_object(w, "stay_s");
-    for (size_t k = 0; k < table->state_count; k++) {
+    JSON_MAP(w, "stay_s", size_t k = 0; k < table->state_count; k++) {
         json_write_seconds(w, table->states[k].name, machine->stats->stay_us[k]);
     }
-    json_write_close(w);
     json_write_int(w, "faults", machine->stats->faults);
     json_write_close(w);
 }
@@ -389,12 +385,10 @@ static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values,
     json_write_start(&a.refused, text, sizeof text, NULL, NULL);
     json_write_array(&a.refused, NULL);
     json_write_array(w, "applied");
-    json_object_foreach(adjust, name, value)
-    {
+    json_object_foreach(adjust, name, value) {
         apply_value(&a, name, adjusted_value(f, r, name, value));
     }
-    json_object_foreach(values, name, value)
-    {
+    json_object_foreach(values, name, value) {
         if (!json_object_get(adjust, name)) {
             apply_value(&a, name, value_of(f->options.kind, name, value));
         }
@@ -491,11 +485,9 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_int(&w, "correction", number);
-    json_write_array(&w, "applied");
-    for (size_t i = 0; !why && i < COUNT(names); i++) {
+    JSON_LIST(&w, "applied", size_t i = 0; !why && i < COUNT(names); i++) {
         json_write_text(&w, NULL, names[i]);
     }
-    json_write_close(&w);
     json_write_array(&w, "refused");
     if (why) {
         JSON_WRITE_OBJECT(&w, NULL, JSON("name", "pose"), JSON("reason", why));

@@ -488,7 +488,7 @@ int command_robot(int argc, char **argv)
         .command = "robot", .operands = "", .description = description, .examples = examples,
         .exit_status = "there was never a connection to the broker",
         .exit_as_asked = "--check found something wrong",
-        .rows = rows, .row_count = COUNT(rows), .more = &broker.group, .words = &kind_words, .word_count = 1};
+        ARGUMENT_ROWS(rows), .more = &broker.group, .words = &kind_words, .word_count = 1};
     /* clang-format on */
     broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);

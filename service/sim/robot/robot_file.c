@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/text/text.h"
+
 enum { BLOCKS = 1 + SIDE_COUNT, CHOICES_MAX = 256, PATH_MAX_BYTES = 64 };
 
 /* The option rows write to this struct: parameters of both robots, then of each alone. */
@@ -21,11 +23,9 @@ struct rows {
 
 static void join_choices(const struct robot_parameter *p, char out[CHOICES_MAX])
 {
-    size_t used = 0;
-    for (size_t i = 0; i <= (size_t)p->max && used < CHOICES_MAX; i++) {
-        const int n =
-            snprintf(out + used, CHOICES_MAX - used, "%s%s", i > 0 ? "|" : "", p->choices[i]);
-        used += (size_t)n;
+    out[0] = '\0';
+    for (size_t i = 0; i <= (size_t)p->max; i++) {
+        text_append(out, CHOICES_MAX, "%s%s", i > 0 ? "|" : "", p->choices[i]);
     }
 }
 

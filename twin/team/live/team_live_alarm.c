@@ -1,53 +1,39 @@
 /* twin/team/live/team_live_alarm.c - alarms of a team as texts, with a rate limit per kind. */
-#include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text/text.h"
 #include "twin/team/live/team_live_parts.h"
 
 /* ---- in words ---- */
 
-struct words {
-    char *text; /* [ALARM_DETAIL_MAX] cut if too long */
-    size_t used;
-};
-
-static PRINTF_LIKE(2, 3) void add_words(struct words *w, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(w->text + w->used, ALARM_DETAIL_MAX - w->used, format, args);
-    va_end(args);
-    if (n > 0) {
-        w->used += (size_t)n;
-        w->used = w->used < ALARM_DETAIL_MAX ? w->used : ALARM_DETAIL_MAX - 1;
-    }
-}
-
-static void add_resources(struct words *w, const struct team_params *p, const char *before,
+static void add_resources(char *w, const struct team_params *p, const char *before,
                           const uint16_t *resources, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        add_words(w, "%s%s", i == 0 ? before : ", ", p->resources[resources[i]].name);
+        text_append(w, ALARM_DETAIL_MAX, "%s%s", i == 0 ? before : ", ",
+                    p->resources[resources[i]].name);
     }
 }
 
-static void add_robots(struct words *w, const struct team_params *p, const char *before,
+static void add_robots(char *w, const struct team_params *p, const char *before,
                        const uint16_t *robots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        add_words(w, "%s%s", i == 0 ? before : ", ", p->robots[robots[i]].name);
+        text_append(w, ALARM_DETAIL_MAX, "%s%s", i == 0 ? before : ", ",
+                    p->robots[robots[i]].name);
     }
 }
 
-static void add_cycle(struct words *w, const struct team_params *p, const struct team_effect *e)
+static void add_cycle(char *w, const struct team_params *p, const struct team_effect *e)
 {
     for (size_t i = 0; i < e->cycle_count; i++) {
         const struct team_wait *wait = &e->cycle[i];
-        add_words(w, "%s%s", i == 0 ? "" : "; ", p->robots[wait->robot].name);
+        text_append(w, ALARM_DETAIL_MAX, "%s%s", i == 0 ? "" : "; ",
+                    p->robots[wait->robot].name);
         add_resources(w, p, " holds ", wait->held, wait->held_count);
         if (wait->meeting != TEAM_NONE) {
-            add_words(w, "%s waits at meeting %s", wait->held_count > 0 ? "," : "",
-                      team_name(p, wait->meeting));
+            text_append(w, ALARM_DETAIL_MAX, "%s waits at meeting %s",
+                        wait->held_count > 0 ? "," : "", team_name(p, wait->meeting));
         }
         add_resources(w, p, wait->held_count > 0 ? ", wants " : " wants ", wait->wants,
                       wait->want_count);
@@ -58,35 +44,37 @@ static void add_cycle(struct words *w, const struct team_params *p, const struct
 static void describe_alarm(const struct team_params *p, const struct team_effect *e,
                            char text[ALARM_DETAIL_MAX])
 {
-    struct words w = {text, 0};
-    add_words(&w, "%s: ", team_alarm_name(e->alarm));
+    text[0] = '\0';
+    text_append(text, ALARM_DETAIL_MAX, "%s: ", team_alarm_name(e->alarm));
     if (e->alarm == TEAM_ALARM_DEADLOCK) {
-        add_cycle(&w, p, e);
+        add_cycle(text, p, e);
         return;
     }
     if (e->robot != TEAM_NONE) {
-        add_words(&w, "%s", p->robots[e->robot].name);
+        text_append(text, ALARM_DETAIL_MAX, "%s", p->robots[e->robot].name);
     }
     if (e->step && e->step->task != TEAM_NONE && e->step->task < p->task_count) {
-        add_words(&w, ", %s", p->tasks[e->step->task].name);
+        text_append(text, ALARM_DETAIL_MAX, ", %s", p->tasks[e->step->task].name);
     }
     if (e->alarm == TEAM_ALARM_LEASE_EXPIRED || e->alarm == TEAM_ALARM_STALE_FENCE ||
         e->alarm == TEAM_ALARM_STALE_RELEASE) {
-        add_words(&w, "%s%s, fence %llu", w.used > 2 ? " " : "", p->resources[e->resource].name,
-                  (unsigned long long)e->fence);
+        text_append(text, ALARM_DETAIL_MAX, "%s%s, fence %llu", text[2] ? " " : "",
+                    p->resources[e->resource].name, (unsigned long long)e->fence);
     }
-    add_resources(&w, p, " holds ", e->held, e->held_count);
-    add_resources(&w, p, e->held_count > 0 ? ", of " : " of ", e->resources, e->resource_count);
-    add_robots(&w, p, ", behind ", e->robots, e->robot_count);
+    add_resources(text, p, " holds ", e->held, e->held_count);
+    add_resources(text, p, e->held_count > 0 ? ", of " : " of ", e->resources,
+                  e->resource_count);
+    add_robots(text, p, ", behind ", e->robots, e->robot_count);
     if (e->alarm == TEAM_ALARM_BLOCKED && e->resource_count == 0) {
-        add_words(&w, " at meeting %s, %u missing", team_name(p, e->meeting), e->count);
+        text_append(text, ALARM_DETAIL_MAX, " at meeting %s, %u missing",
+                    team_name(p, e->meeting), e->count);
     } else if (e->alarm == TEAM_ALARM_NOBODY_CAN) {
-        add_words(&w, "part %s", team_name(p, e->part));
+        text_append(text, ALARM_DETAIL_MAX, "part %s", team_name(p, e->part));
     } else if (e->alarm == TEAM_ALARM_OUT_OF_CONTEXT) {
-        add_words(&w, " %s", team_event_name(e->event));
+        text_append(text, ALARM_DETAIL_MAX, " %s", team_event_name(e->event));
     } else if (e->alarm == TEAM_ALARM_EARLY) {
-        add_words(&w, " after %.3f s, %.3f s at least were expected", lab_s(e->took_us),
-                  lab_s(e->min_us));
+        text_append(text, ALARM_DETAIL_MAX, " after %.3f s, %.3f s at least were expected",
+                    lab_s(e->took_us), lab_s(e->min_us));
     }
 }
 
