@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
-#include "base/errors/status.h"
-
 /* Appends to text[size], which is cut when full. */
-void text_append(char *text, size_t size, const char *format, ...) PRINTF_LIKE(3, 4);
+__attribute__((format(printf, 3, 4))) void text_append(char *text, size_t size,
+                                                       const char *format, ...);
 
 #endif

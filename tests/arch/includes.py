@@ -70,7 +70,7 @@ config/labfile: base/text base/errors base/numbers logger/message logger/codec i
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
-web/resource: base/numbers logger/message logger/codec identification/model identification/fit identification/travel
+web/resource: base/text base/numbers logger/message logger/codec identification/model identification/fit identification/travel
   twin/pair twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
@@ -106,7 +106,7 @@ service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/t
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http
   service/identify service/replay service/team
-service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
+service/daemon: base/text base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
   service/sim/mission service/replay service/evidence service/job
 service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/list service/mqtt service/team

@@ -25,7 +25,7 @@ OUTPUTS = {
             ("pair_alarm", 1, 4), ("lab_alarm_raise", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
             ("twin/pair/pair_correct.c:report_failure", 1, 2),
             ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
-            ("twin/team/live/team_live_alarm.c:add_words", "(of a team)", 1),
+            ("twin/team/live/team_live_alarm.c:text_append", "(of a team)", 2),
             ("twin/team/live/team_live_alarm.c:add_resources", "(of a team)", 2),
             ("twin/team/live/team_live_alarm.c:add_robots", "(of a team)", 2),
         ),

@@ -1,9 +1,9 @@
 /* twin/machine/machine_build.c - makes a machine from a draft: states, arcs and their
  * assignments.
  */
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "twin/machine/machine_parts.h"
 
 enum { SHOWN_MAX = 160 };
@@ -87,35 +87,21 @@ static void add_assignments(struct machine *m)
 
 /* ---- labels ---- */
 
-struct label {
-    char text[1024];
-    size_t used;
-};
+enum { LABEL_MAX = 1024 };
 
-static void append_label(struct label *label, const char *text)
+static void append_expression(const struct machine *m, char label[LABEL_MAX], uint16_t root)
 {
-    const int n =
-        snprintf(label->text + label->used, sizeof label->text - label->used, "%s", text);
-    label->used += (size_t)n;
-    label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
+    const size_t used = strlen(label);
+    (void)expression_print_wide(&m->draft.pool, root, label + used, LABEL_MAX - used);
 }
 
-static void append_expression(const struct machine *m, struct label *label, uint16_t root)
-{
-    const size_t n = expression_print_wide(&m->draft.pool, root, label->text + label->used,
-                                           sizeof label->text - label->used);
-    label->used += n;
-    label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
-}
-
-static void append_assignments(const struct machine *m, struct label *label,
+static void append_assignments(const struct machine *m, char label[LABEL_MAX],
                                struct machine_range range, const char *sign, const char *before)
 {
     for (size_t i = 0; i < range.count; i++) {
         const struct machine_assignment *a = &m->assignments[range.first + i];
-        append_label(label, i == 0 ? before : ", ");
-        append_label(label, machine_name(m, a->name));
-        append_label(label, sign);
+        text_append(label, LABEL_MAX, "%s%s%s", i == 0 ? before : ", ",
+                    machine_name(m, a->name), sign);
         append_expression(m, label, a->value);
     }
 }
@@ -123,17 +109,17 @@ static void append_assignments(const struct machine *m, struct label *label,
 /* Writes "guard / C+ = C - 1, e = true". */
 static const char *write_label(struct machine *m, const struct machine_arc *arc)
 {
-    struct label label = {.used = 0};
+    char label[LABEL_MAX] = "";
     const char *slash = arc->when != 0 ? " / " : "";
     if (arc->when != 0) {
-        append_expression(m, &label, arc->when);
+        append_expression(m, label, arc->when);
     }
-    append_assignments(m, &label, arc->delayed, "+ = ", slash);
-    append_assignments(m, &label, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : slash);
-    if (label.used == 0) {
-        append_label(&label, "true");
+    append_assignments(m, label, arc->delayed, "+ = ", slash);
+    append_assignments(m, label, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : slash);
+    if (!label[0]) {
+        text_append(label, LABEL_MAX, "true");
     }
-    return machine_draft_store_text(&m->draft, label.text, label.used);
+    return machine_draft_store_text(&m->draft, label, strlen(label));
 }
 
 /* ---- states by their names ---- */

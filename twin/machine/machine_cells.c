@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
+
 /* ---- expressions ---- */
 
 static bool is_truth(const struct expression_pool *pool, uint16_t node)
@@ -466,28 +468,18 @@ double cells_value(const struct cells *cells, const struct cell_form *form,
     return sum;
 }
 
-static size_t append_text(char *out, size_t size, size_t used, const char *text)
+static void append_form(const struct cells *c, const struct cell_form *f, double point,
+                        char *out, size_t size)
 {
-    const int n = snprintf(out + used, size - used, "%s", text);
-    used += (size_t)n;
-    return used < size ? used : size - 1;
-}
-
-static size_t append_form(const struct cells *c, const struct cell_form *f, double point,
-                          char *out, size_t size, size_t used)
-{
-    char number[32];
     for (size_t i = 0; i < f->count; i++) {
         const double k = f->coefficient[i];
-        used = append_text(out, size, used, i == 0 ? "" : k < 0.0 ? " - " : " + ");
+        text_append(out, size, "%s", i == 0 ? "" : k < 0.0 ? " - " : " + ");
         if (k < 1.0 || k > 1.0) {
-            (void)snprintf(number, sizeof number, "%g ", i == 0 ? k : fabs(k));
-            used = append_text(out, size, used, number);
+            text_append(out, size, "%g ", i == 0 ? k : fabs(k));
         }
-        used = append_text(out, size, used, c->terms[f->term[i]].text);
+        text_append(out, size, "%s", c->terms[f->term[i]].text);
     }
-    (void)snprintf(number, sizeof number, " = %g", point);
-    return append_text(out, size, used, number);
+    text_append(out, size, " = %g", point);
 }
 
 void cells_points(const struct cells *cells, const uint8_t *at, double *points)
@@ -509,20 +501,15 @@ void cells_points_of(const struct cells *cells, const double *values, double *po
 
 void cells_describe(const struct cells *cells, const double *points, char *out, size_t size)
 {
-    size_t used = 0;
-    out[0] = '\0';
+    (void)snprintf(out, size, "%s", cells->axis_count == 0 ? "always" : "");
     for (size_t i = 0; i < cells->axis_count; i++) {
         const struct cell_axis *axis = &cells->axes[i];
-        const double point = points[i];
-        used = append_text(out, size, used, i == 0 ? "" : ", ");
+        text_append(out, size, "%s", i == 0 ? "" : ", ");
         if (axis->truth) {
-            used = append_text(out, size, used, is_true(point) ? "" : "!");
-            used = append_text(out, size, used, cells->terms[axis->term].text);
+            text_append(out, size, "%s%s", is_true(points[i]) ? "" : "!",
+                        cells->terms[axis->term].text);
         } else {
-            used = append_form(cells, &axis->form, point, out, size, used);
+            append_form(cells, &axis->form, points[i], out, size);
         }
-    }
-    if (cells->axis_count == 0) {
-        (void)append_text(out, size, used, "always");
     }
 }
