@@ -13,7 +13,7 @@
 
 /* Maximum number of free parameters of a fit, plus the right side; and a row of a segment of
  * odometry (odometry_scale.c). */
-enum { NUMERIC_COLUMNS_MAX = 33 };
+enum { NUMERIC_COLUMNS_MAX = 37 };
 
 enum { SVD_ENTRIES_MAX = NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX };
 

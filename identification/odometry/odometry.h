@@ -50,12 +50,14 @@ enum odometry_covariate {
     ODOMETRY_BY_TURNING, /* speed of a turn, to either side */
     ODOMETRY_BY_X,
     ODOMETRY_BY_Y,
-    ODOMETRY_BY_RADIUS, /* square of the distance from the middle of all places */
-    ODOMETRY_BY_COS,    /* cosine and sine of the heading, and of twice the heading */
+    ODOMETRY_BY_COS, /* cosine and sine of the heading, and of twice the heading */
     ODOMETRY_BY_SIN,
     ODOMETRY_BY_COS2,
     ODOMETRY_BY_SIN2,
     ODOMETRY_BY_DELAY, /* the delay changes with time, the scale does not */
+    ODOMETRY_BY_LENS,  /* the picture's scale goes with the squared distance from its middle */
+    ODOMETRY_BY_SLANT_X, /* or with the place, as seen by a camera at a slant */
+    ODOMETRY_BY_SLANT_Y,
     ODOMETRY_COVARIATES
 };
 

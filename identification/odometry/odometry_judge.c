@@ -199,12 +199,14 @@ static const struct {
                              "turn slowly, or fit speeds apart"},
     [ODOMETRY_BY_X] = {PLACE, CAMERA},
     [ODOMETRY_BY_Y] = {PLACE, CAMERA},
-    [ODOMETRY_BY_RADIUS] = {"the scale of the pose changes from the middle to the border",
-                            ": the lens distorts", CAMERA},
     [ODOMETRY_BY_COS] = {HEADING, "drive on a level floor"},
     [ODOMETRY_BY_SIN] = {HEADING, "drive on a level floor"},
     [ODOMETRY_BY_COS2] = {SCALES, CAMERA},
     [ODOMETRY_BY_SIN2] = {SCALES, CAMERA},
+    [ODOMETRY_BY_LENS] = {"the scale of the pose changes from the middle to the border",
+                          ": the lens distorts", CAMERA},
+    [ODOMETRY_BY_SLANT_X] = {PLACE, CAMERA},
+    [ODOMETRY_BY_SLANT_Y] = {PLACE, CAMERA},
     [ODOMETRY_BY_DELAY] = {"the delay of the pose changes with time", ": two clocks",
                            "stamp wheels and poses with one clock"},
 };
@@ -215,7 +217,9 @@ static void judge_scale(struct odometry_fit *fit)
     const struct odometry_scale_test *worst = NULL;
     for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
         const struct odometry_scale_test *test = &fit->scale.test[by];
-        const double least = by == ODOMETRY_BY_DELAY ? DELAY_CHANGE_MIN_S : SCALE_CHANGE_MIN;
+        const double least = by == ODOMETRY_BY_DELAY  ? DELAY_CHANGE_MIN_S
+                             : by >= ODOMETRY_BY_LENS ? CAMERA_CHANGE_MIN
+                                                      : SCALE_CHANGE_MIN;
         if (test->p * ODOMETRY_COVARIATES < SCALE_P &&
             fmax(fabs(test->way), fabs(test->turn)) > least && (!worst || test->p < worst->p)) {
             worst = test;

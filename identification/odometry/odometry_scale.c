@@ -18,11 +18,12 @@
 #include "identification/odometry/odometry_thresholds.def"
 
 enum {
-    SCALES = ODOMETRY_BY_DELAY, /* covariates of the scale */
-    COMMON = ODOMETRY_P - 1,    /* parameters of a test: all but the heading of the sensor */
+    SCALES = ODOMETRY_BY_DELAY,                       /* covariates of steps */
+    CAMERAS = ODOMETRY_COVARIATES - ODOMETRY_BY_LENS, /* of the measured poses */
+    COMMON = ODOMETRY_P - 1, /* parameters of a test: all but the heading of the sensor */
     DELAY = COMMON - 1,
     ADDED = ODOMETRY_P, /* first column of a covariate */
-    REST = ADDED + 2 * SCALES,
+    REST = ADDED + 2 * (SCALES + CAMERAS),
     GRAM = REST + 1,
     ROW = ODOMETRY_START + GRAM,
     TEST_MAX = COMMON + 2
@@ -50,6 +51,7 @@ struct segment {
 
 struct scan {
     const struct odometry_set *set;
+    double segment_s;
     double weight[3];            /* 1 / noise of x, y, heading */
     double last[2][3];           /* last residuals, and those before */
     size_t run_poses;            /* of this run, so far */
@@ -57,29 +59,31 @@ struct scan {
     double mean[SCALES], spread[SCALES], steps; /* of the covariates */
     double ways[SCALES][2], turns[SCALES][3];   /* effect on the pose since the segment began */
     double seen[3];                             /* last measured pose */
-    double centre[2];                           /* mean of the measured poses, x and y */
-    double origin[2][2]; /* first pose of a segment: measured, predicted */
+    double centre[2], radius2[2]; /* of measured places: means of x and y; mean and sd of the
+                                     squared distance from there */
+    double origin[2][2];          /* first pose of a segment: measured, predicted */
     struct segment *segment;
     size_t count;
 };
 
 /* Returns the row after a segment that begins at a row. */
-static size_t find_end(const struct odometry_set *set, size_t begin, size_t end)
+static size_t find_end(const struct odometry_set *set, double segment_s, size_t begin,
+                       size_t end)
 {
     size_t k = begin + 1;
     while (k < end &&
-           set->t_s[k] - set->t_s[begin] < SEGMENT_S - 0.5 * (set->t_s[k] - set->t_s[k - 1])) {
+           set->t_s[k] - set->t_s[begin] < segment_s - 0.5 * (set->t_s[k] - set->t_s[k - 1])) {
         k++;
     }
     return k;
 }
 
-static size_t count_segments(const struct odometry_set *set)
+static size_t count_segments(const struct odometry_set *set, double segment_s)
 {
     size_t count = 0;
     for (size_t r = 0; r < set->run_count; r++) {
         for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; count++) {
-            k = find_end(set, k, set->run_start[r + 1]);
+            k = find_end(set, segment_s, k, set->run_start[r + 1]);
         }
     }
     return count;
@@ -112,8 +116,6 @@ static bool make_step(struct scan *s, struct odometry_walk *walk, struct step *s
                theta[ODOMETRY_RADIUS_LEFT] * (walk->angle_rad[1] - angle[1]));
     const double turn = walk->body[2] - body[2];
     const double heading = s->seen[2] - theta[ODOMETRY_SENSOR_ALPHA];
-    const double x = s->seen[0] - s->centre[0];
-    const double y = s->seen[1] - s->centre[1];
     *step = (struct step){.x_m = walk->body[0] - body[0],
                           .y_m = walk->body[1] - body[1],
                           .turn_rad = turn,
@@ -123,7 +125,6 @@ static bool make_step(struct scan *s, struct odometry_walk *walk, struct step *s
                                         [ODOMETRY_BY_TURNING] = fabs(turn) / h_s,
                                         [ODOMETRY_BY_X] = s->seen[0],
                                         [ODOMETRY_BY_Y] = s->seen[1],
-                                        [ODOMETRY_BY_RADIUS] = x * x + y * y,
                                         [ODOMETRY_BY_COS] = cos(heading),
                                         [ODOMETRY_BY_SIN] = sin(heading),
                                         [ODOMETRY_BY_COS2] = cos(2.0 * heading),
@@ -174,7 +175,7 @@ static void describe_segments(struct scan *s, const struct odometry_point *point
         begin_run(s, &walk, r, point, false);
         for (size_t k = walk.begin; k < walk.end; s->count++) {
             struct segment *segment = &s->segment[s->count];
-            const size_t end = find_end(s->set, k, walk.end);
+            const size_t end = find_end(s->set, s->segment_s, k, walk.end);
             segment->span_s = s->set->t_s[end - 1] - s->set->t_s[k];
             segment->middle_s = s->set->t_s[k] + 0.5 * segment->span_s;
             for (; k < end; k++) {
@@ -215,6 +216,29 @@ static void add_effects(struct scan *s, const struct step *step)
     }
 }
 
+/* Sets what a camera does that moves each place away from the middle by a share g of its
+ * distance: to a coordinate, or by the slope of g across it to the heading. g is the squared
+ * distance for a lens, and x or y for a camera at a slant. */
+static void fill_camera(const struct scan *s, size_t row, size_t axis,
+                        double column[2 * CAMERAS])
+{
+    const double place[2] = {s->set->x_m[row] - s->centre[0], s->set->y_m[row] - s->centre[1]};
+    const double theta = s->set->theta_rad[row];
+    const double along[2] = {cos(theta), sin(theta)};
+    const double across = place[1] * along[0] - place[0] * along[1];
+    const double lens[2] = {2.0 * place[0] / s->radius2[1], 2.0 * place[1] / s->radius2[1]};
+    const double share[CAMERAS] = {
+        (place[0] * place[0] + place[1] * place[1] - s->radius2[0]) / s->radius2[1],
+        place[0] / s->spread[ODOMETRY_BY_X], place[1] / s->spread[ODOMETRY_BY_Y]};
+    const double slope[CAMERAS] = {lens[0] * along[0] + lens[1] * along[1],
+                                   along[0] / s->spread[ODOMETRY_BY_X],
+                                   along[1] / s->spread[ODOMETRY_BY_Y]};
+    for (size_t i = 0; i < CAMERAS; i++) {
+        column[2 * i] = axis < 2 ? place[axis] * share[i] : 0.0;
+        column[2 * i + 1] = axis < 2 ? 0.0 : across * slope[i];
+    }
+}
+
 /* Sets the columns of a coordinate (0, 1) or of the heading (2): start pose, common parameters,
  * covariates, residual. */
 static void fill_row(const struct scan *s, const struct odometry_walk *walk, size_t axis,
@@ -235,7 +259,8 @@ static void fill_row(const struct scan *s, const struct odometry_walk *walk, siz
         *column++ = axis < 2 ? s->ways[i][axis] : 0.0;
         *column++ = (axis < 2 ? s->turns[i][axis] : 0.0) + arm[axis] * s->turns[i][2];
     }
-    *column = rest;
+    fill_camera(s, walk->row, axis, column);
+    column[2 * CAMERAS] = rest;
     for (size_t j = 0; j < ROW; j++) {
         row[j] *= s->weight[axis];
     }
@@ -296,7 +321,7 @@ static void linearise_segments(struct scan *s, const struct odometry_point *poin
         begin_run(s, &walk, r, point, true);
         for (size_t k = walk.row; k < walk.end; segment++) {
             struct qr_accumulator triangle;
-            const size_t end = find_end(s->set, k, walk.end);
+            const size_t end = find_end(s->set, s->segment_s, k, walk.end);
             bool first = true;
             qr_start(&triangle, ROW);
             memset(s->ways, 0, sizeof s->ways);
@@ -320,7 +345,8 @@ static void drop_short(struct scan *s)
     double mean_s = 0.0;
     double spread = 0.0;
     for (size_t i = 0; i < s->count; i++) {
-        if (s->segment[i].poses >= ODOMETRY_RUN_MIN && s->segment[i].span_s > 0.5 * SEGMENT_S) {
+        if (s->segment[i].poses >= ODOMETRY_RUN_MIN &&
+            s->segment[i].span_s > 0.5 * s->segment_s) {
             const double off = s->segment[i].middle_s - mean_s;
             s->segment[kept++] = s->segment[i];
             mean_s += off / (double)kept;
@@ -348,9 +374,10 @@ static struct selection select_columns(enum odometry_covariate by)
     }
     if (by == ODOMETRY_BY_DELAY) {
         of.column[of.p++] = DELAY;
-    } else if (by < ODOMETRY_BY_DELAY) {
-        of.column[of.p++] = ADDED + 2 * (size_t)by;
-        of.column[of.p++] = ADDED + 2 * (size_t)by + 1;
+    } else if (by < ODOMETRY_COVARIATES) {
+        const size_t pair = (size_t)by - (by > ODOMETRY_BY_DELAY ? 1 : 0);
+        of.column[of.p++] = ADDED + 2 * pair;
+        of.column[of.p++] = ADDED + 2 * pair + 1;
     }
     of.added = by == ODOMETRY_COVARIATES ? 0 : of.p - COMMON;
     of.column[of.p] = REST;
@@ -457,67 +484,95 @@ static enum status test_covariate(const struct scan *s, enum odometry_covariate 
 static void find_centre(struct scan *s)
 {
     double count = 0.0;
-    for (size_t k = 0; k < s->set->n; k++) {
-        if (isfinite(s->set->x_m[k])) {
+    double spread = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        count = 0.0;
+        for (size_t k = 0; k < s->set->n; k++) {
+            const double x = s->set->x_m[k] - s->centre[0];
+            const double y = s->set->y_m[k] - s->centre[1];
+            if (!isfinite(x)) {
+                continue;
+            }
             count += 1.0;
-            s->centre[0] += (s->set->x_m[k] - s->centre[0]) / count;
-            s->centre[1] += (s->set->y_m[k] - s->centre[1]) / count;
+            if (pass == 0) {
+                s->centre[0] += x / count;
+                s->centre[1] += y / count;
+            } else {
+                const double off = x * x + y * y - s->radius2[0];
+                s->radius2[0] += off / count;
+                spread += off * (x * x + y * y - s->radius2[0]);
+            }
         }
     }
+    s->radius2[1] = sqrt(spread / fmax(count, 1.0));
 }
 
 /* Linearises the segments at a point. */
 static void scan_segments(struct scan *s, const struct odometry_point *point, size_t count)
 {
-    struct segment *const segment = s->segment;
-    const struct odometry_set *const set = s->set;
-    memset(segment, 0, count * sizeof *segment);
-    *s = (struct scan){.set = set, .segment = segment};
+    const struct scan empty = {.set = s->set, .segment_s = s->segment_s, .segment = s->segment};
+    memset(s->segment, 0, count * sizeof *s->segment);
+    *s = empty;
     find_centre(s);
     describe_segments(s, point);
     linearise_segments(s, point);
     drop_short(s);
 }
 
-static enum status test_all(struct scan *s, size_t count, struct odometry_point *point,
-                            struct odometry_scale *scale)
+/* Tests the covariates from .. to - 1 in segments of one length. */
+static enum status test_range(struct scan *s, struct odometry_point point,
+                              enum odometry_covariate from, enum odometry_covariate to,
+                              struct odometry_scale *scale)
 {
     const struct selection of = select_columns(ODOMETRY_COVARIATES);
+    const size_t count = count_segments(s->set, s->segment_s);
     enum status st = STATUS_OK;
-    scan_segments(s, point, count);
+    scan_segments(s, &point, count);
     for (int step = 0; step < STEPS && st == STATUS_OK && s->count >= SEGMENTS_MIN; step++) {
         double x[TEST_MAX];
         struct svd svd;
         st = solve_columns(s, &of, false, &svd, x);
         for (size_t j = 0; j < ODOMETRY_P && st == STATUS_OK; j++) {
-            point->theta[order[j]] += x[j];
+            point.theta[order[j]] += x[j];
         }
-        scan_segments(s, point, count);
+        scan_segments(s, &point, count);
     }
-    scale->segments = s->count;
-    for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES && st == STATUS_OK; by++) {
+    for (enum odometry_covariate by = from; by < to && st == STATUS_OK; by++) {
         st = s->count >= SEGMENTS_MIN ? test_covariate(s, by, &scale->test[by]) : st;
     }
     return st;
+}
+
+/* The picture's scale needs more segments than slip does: its columns differ from one to the
+ * next. */
+static enum status test_all(struct scan *s, const struct odometry_point *point,
+                            struct odometry_scale *scale)
+{
+    s->segment_s = SEGMENT_S;
+    const enum status st = test_range(s, *point, 0, ODOMETRY_BY_LENS, scale);
+    scale->segments = s->count;
+    s->segment_s = CAMERA_SEGMENT_S;
+    return st == STATUS_OK && scale->segments >= SEGMENTS_MIN
+               ? test_range(s, *point, ODOMETRY_BY_LENS, ODOMETRY_COVARIATES, scale)
+               : st;
 }
 
 /* A point from which the steps lead nowhere is no fit, and tests nothing. */
 enum status odometry_scale_find(const struct odometry_set *set,
                                 const struct odometry_point *point, struct odometry_fit *fit)
 {
-    const size_t count = count_segments(set);
+    const size_t count = count_segments(set, fmin(SEGMENT_S, CAMERA_SEGMENT_S));
     const size_t doubles = sizeof(struct segment) / sizeof(double);
-    struct odometry_point at = *point;
     gsl_vector *memory = gsl_vector_calloc(doubles * (count + 1));
     if (!memory) {
         return STATUS_E_NOMEM;
     }
     struct scan s = {.set = set, .segment = (struct segment *)memory->data};
-    const enum status st = test_all(&s, count, &at, &fit->scale);
+    const enum status st = test_all(&s, point, &fit->scale);
     gsl_vector_free(memory);
     return st == STATUS_E_MATH ? STATUS_OK : st;
 }
 
 ENUM_NAMES(odometry_covariate, ODOMETRY_COVARIATES, "time", "left or right", "speed",
-           "turning speed", "place x", "place y", "place radius", "heading cos", "heading sin",
-           "heading cos 2", "heading sin 2", "delay with time");
+           "turning speed", "place x", "place y", "heading cos", "heading sin", "heading cos 2",
+           "heading sin 2", "delay with time", "lens", "slant x", "slant y");

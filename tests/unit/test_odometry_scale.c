@@ -75,6 +75,7 @@ static void test_causes(void)
         {"stretched", "unmodelled", {ODOMETRY_BY_COS2, ODOMETRY_BY_SIN2}},
         {"slips", "unmodelled", {ODOMETRY_BY_SPEED, ODOMETRY_BY_SPEED}},
         {"two_clocks", "changes_with_time", {ODOMETRY_BY_DELAY, ODOMETRY_BY_DELAY}},
+        {"tilted", "unmodelled", {ODOMETRY_BY_SLANT_X, ODOMETRY_BY_SLANT_X}},
     };
     const size_t runs = check_runs(6, 1000);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -134,10 +135,11 @@ static void test_limits(void)
         struct odometry_scale_test test;
         enum estimate_verdict verdict;
     } rows[] = {
-        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 12.0 * 0.99}, ESTIMATE_MARGINAL},
-        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 12.0 * 1.01}, ESTIMATE_PASS},
+        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 14.0 * 0.99}, ESTIMATE_MARGINAL},
+        {ODOMETRY_BY_SPEED, {0.02, 0.0, 9.0, 0.01 / 14.0 * 1.01}, ESTIMATE_PASS},
         {ODOMETRY_BY_X, {0.0, -0.00301, 9.0, 1e-9}, ESTIMATE_MARGINAL},
-        {ODOMETRY_BY_RADIUS, {0.0, 0.00301, 9.0, 1e-9}, ESTIMATE_MARGINAL},
+        {ODOMETRY_BY_LENS, {0.0, 0.00501, 9.0, 1e-9}, ESTIMATE_MARGINAL},
+        {ODOMETRY_BY_SLANT_Y, {0.00499, 0.00499, 9.0, 1e-9}, ESTIMATE_PASS},
         {ODOMETRY_BY_X, {0.00299, -0.00299, 9.0, 1e-9}, ESTIMATE_PASS},
         {ODOMETRY_BY_DELAY, {-0.00501, 0.0, 9.0, 1e-9}, ESTIMATE_MARGINAL},
         {ODOMETRY_BY_DELAY, {0.00499, 0.0, 9.0, 1e-9}, ESTIMATE_PASS},
