@@ -577,18 +577,21 @@ static bool explains_motion(const struct search *s, const double squares[MODEL_A
     return well;
 }
 
-/* Compares squares of the residuals before and after. white: variances before. */
+/* Compares squares of the residuals before and after. white, now: variances of their white
+ * parts before and after. */
 static void compare_residuals(const struct search *s, const double *before, const double *after,
-                              const double *white, double freedom, struct input_phases *out)
+                              const double *white, const double *now, double freedom,
+                              struct input_phases *out)
 {
     const double n = (double)s->set->n;
     const double grown = n / fmax(1.0, n - freedom / (double)s->set->axes);
     double explained = 0.0;
     double coloured = 0.0;
-    out->chi2 = -freedom;
+    out->chi2 = out->news_chi2 = -freedom;
     for (size_t a = 0; a < s->set->axes; a++) {
-        if (white[a] > 0.0 && after[a] > 0.0) {
+        if (white[a] > 0.0 && after[a] > 0.0 && now[a] > 0.0) {
             out->chi2 += n * log(before[a] / after[a]);
+            out->news_chi2 += n * log(white[a] / now[a]);
             explained += (before[a] - grown * after[a]) / white[a];
             coloured += (before[a] - n * white[a]) / white[a];
         }
@@ -626,7 +629,7 @@ static bool search_times(struct search *s, struct input_phases *out)
     for (size_t j = 0; j < s->count; j++) {
         gaps2 += find_prior(s, j, 1.0) / (double)s->count;
     }
-    compare_residuals(s, before, after, white, freedom, out);
+    compare_residuals(s, before, after, white, now, freedom, out);
     out->count = s->count;
     out->ratio = sqrt(ratio2);
     out->spread_s = sqrt(ratio2 * gaps2);
@@ -750,7 +753,8 @@ enum status input_phases_find(const struct model *model, const struct data_set *
     if (room && affordable && search_times(&s, phases)) {
         const bool explain = phases->share >= CAUSE_SHARE && phases->chi2 > CAUSE_CHI2;
         phases->within_row = explain && phases->ratio <= ROW_REACH;
-        phases->vary = explain && !phases->within_row;
+        /* Forces from outside are slow: times imitate them, and predict nothing better. */
+        phases->vary = explain && !phases->within_row && phases->news_chi2 > CAUSE_CHI2;
     }
     free_search(&s);
     return room ? STATUS_OK : STATUS_E_NOMEM;

@@ -24,10 +24,11 @@ struct input_phases {
     double ratio;       /* sd of these times, relative to times anywhere within the rows */
     double spread_s;    /* sd of these times */
     double share, chi2; /* of the coloured residual that they explain, and significance */
+    double news_chi2;   /* significance by what earlier residuals do not predict */
     /* Growth of the covariance of parameters, biases and delay, because times are unknown. */
     double growth[DYNAMICS_P_MAX + 1][DYNAMICS_P_MAX + 1];
     bool within_row; /* they explain most of the colour, and lie within rows */
-    bool vary;       /* the same, but over more than a row */
+    bool vary;       /* the same, but over more than a row; the residual has fewer news, too */
 };
 
 /* Finds the times of the changes from a fit by simulation; of_set: its initial velocities are
