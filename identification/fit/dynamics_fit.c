@@ -418,6 +418,34 @@ bool dynamics_derive_with_delay(const struct dynamics_fit *fit, const struct mod
     return true;
 }
 
+/* Returns whether a parameter that may be zero needs next to nothing of the efforts, wherever
+ * in its interval it is: then it is known well enough. */
+static bool is_negligible(const struct estimate *e, const struct model *model,
+                          const struct data_set *set, size_t i)
+{
+    const double most = fmax(fabs(e->lo[i]), fabs(e->hi[i]));
+    double needed[MODEL_AXES_MAX] = {0.0};
+    double effort[MODEL_AXES_MAX] = {0.0};
+    bool small = set && isfinite(most) && model->parameters[i].sign == MODEL_ANY;
+    for (size_t k = 0; small && k < set->n; k++) {
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX] = {0.0};
+        const double still[MODEL_AXES_MAX] = {0.0};
+        data_set_velocity(set, k, nu);
+        model->rows(model, data_set_pose(set, k, pose), nu, still, phi);
+        for (size_t a = 0; a < set->axes; a++) {
+            const double part = most * phi[a * model->parameter_count + i];
+            needed[a] += part * part;
+            effort[a] += set->tau[a][k] * set->tau[a][k];
+        }
+    }
+    for (size_t a = 0; small && a < set->axes; a++) {
+        small = needed[a] <= NEGLIGIBLE_EFFORT * NEGLIGIBLE_EFFORT * effort[a];
+    }
+    return small;
+}
+
 static size_t judge_parameters(struct dynamics_fit *fit, const struct model *model,
                                const struct data_set *set)
 {
@@ -436,7 +464,8 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
         /* A bias may well be zero, so that its error is not judged relative to its value. */
         const bool constant = bias || find_role(model, i).with == CONSTANT;
         e->identifiable[i] =
-            isfinite(se) && isfinite(size) && (constant || se <= SE_RATIO_MAX * size);
+            isfinite(se) && isfinite(size) &&
+            (constant || se <= SE_RATIO_MAX * size || is_negligible(e, model, set, i));
         identified += e->identifiable[i] && !bias ? 1 : 0;
         if (!e->identifiable[i]) {
             char why[64] = "the data do not determine it";
