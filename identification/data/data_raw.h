@@ -8,6 +8,7 @@
 
 #include "identification/data/column_rate.h"
 #include "identification/data/column_steps.h"
+#include "identification/data/copied_rows.h"
 #include "identification/data/linear_model.h"
 
 enum { DATA_RUNS_MAX = 64, DATA_RUN_MIN = 8 };
@@ -79,6 +80,7 @@ struct data_summary {
     /* Rows that a velocity stays although it must change; 0: each row is a new one. Rows that
      * were left out because all velocities do. */
     size_t stale_rows[MODEL_AXES_MAX], repeated;
+    struct copied_rows copied;               /* of all files, one after the other */
     struct column_wrap wrap[MODEL_AXES_MAX]; /* of positions; the turn in the file's unit */
     struct column_rate rate[MODEL_AXES_MAX]; /* of positions and velocities */
     /* Window of the polynomial that gave the velocity, in samples; 0: recorded. */

@@ -277,11 +277,38 @@ static void describe_wrap(struct estimate *e, const struct model_axis *axis,
     }
 }
 
+void copied_rows_judge(struct estimate *e, const struct copied_rows *copied, size_t rows)
+{
+    const bool few = (double)copied->total <= COPIED_RATIO_MAX * (double)rows;
+    if (copied->total > 0) {
+        estimate_reason_first(e, REASON_COPIED, few ? ESTIMATE_PASS : ESTIMATE_MARGINAL,
+                              "%zu of %zu rows repeat earlier ones to the bit: rows %zu to %zu "
+                              "are those from %zu on",
+                              copied->total, rows, copied->to + 1, copied->to + copied->rows,
+                              copied->from + 1);
+    }
+}
+
+/* A simulation without noise may come back to the bit; its residuals are rounding only. */
+static bool has_noise(const struct dynamics_fit *fit, const struct model *model,
+                      const struct data_summary *summary)
+{
+    bool noise = fit->method < DYNAMICS_OUTPUT_ERROR;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct data_channel *nu = &summary->nu[a];
+        noise = noise || fit->residual_sd[a] > copied_step(nu->quantum, nu->max - nu->min);
+    }
+    return noise;
+}
+
 void column_check_judge(const struct column_check *check, const struct model *model,
                         const struct data_summary *summary, struct dynamics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     double ratio = 1.0;
+    if (has_noise(fit, model, summary)) {
+        copied_rows_judge(e, &summary->copied, summary->rows);
+    }
     if (summary->joined) {
         estimate_note(
             e, REASON_JOINED,

@@ -30,6 +30,9 @@ bool column_check_refuse(const struct column_check *check, const struct model *m
                          const struct data_set *set, const struct data_summary *summary,
                          struct dynamics_fit *fit);
 
+/* Reports rows that repeat earlier ones: a note if they are few. */
+void copied_rows_judge(struct estimate *e, const struct copied_rows *copied, size_t rows);
+
 /* Adds reasons and notes about columns that can be fitted. Call it after all other
  * judgements. */
 void column_check_judge(const struct column_check *check, const struct model *model,

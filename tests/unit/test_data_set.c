@@ -586,7 +586,7 @@ static void test_no_memory(void)
         data_table_free(&table);
     }
     CHECK_INT("no memory", st, STATUS_OK);
-    CHECK_INT("allocations", n - 1, 24);
+    CHECK_INT("allocations", n - 1, 25);
 }
 
 int main(void)
