@@ -717,18 +717,6 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
     return fill_table(m, table, err);
 }
 
-/* Compares the measured values of all rows. */
-static enum status find_copies(const struct data_raw *raw, struct data_summary *summary)
-{
-    struct copied_column columns[MODEL_AXES_MAX];
-    for (size_t a = 0; a < raw->axes; a++) {
-        const struct data_channel *of = raw->nu[a] ? &summary->nu[a] : &summary->pose[a];
-        columns[a] = (struct copied_column){raw->nu[a] ? raw->nu[a] : raw->pose[a],
-                                            of->noise_sd, of->quantum};
-    }
-    return copied_rows_find(columns, raw->axes, raw->n, &summary->copied);
-}
-
 enum status data_table_make(const struct data_raw *raw, struct data_table *table,
                             struct data_summary *summary, struct err *err)
 {
@@ -752,7 +740,7 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     gsl_vector_ulong_free(m.used_rows);
     gsl_vector_free(m.scratch);
     raw_rows_free(&ready);
-    if (st == STATUS_OK && find_copies(raw, &m.summary) != STATUS_OK) {
+    if (st == STATUS_OK && raw_rows_find_copies(raw, &m.summary) != STATUS_OK) {
         data_table_free(table);
         st = err_no_memory(err, "data", "no memory for %zu rows", raw->n);
     }

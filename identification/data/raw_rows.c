@@ -403,6 +403,17 @@ enum status raw_rows_prepare(const struct data_raw *raw, struct raw_rows *rows,
     return STATUS_OK;
 }
 
+enum status raw_rows_find_copies(const struct data_raw *raw, struct data_summary *summary)
+{
+    struct copied_column columns[MODEL_AXES_MAX];
+    for (size_t a = 0; a < raw->axes; a++) {
+        const struct data_channel *of = raw->nu[a] ? &summary->nu[a] : &summary->pose[a];
+        columns[a] = (struct copied_column){raw->nu[a] ? raw->nu[a] : raw->pose[a],
+                                            of->noise_sd, of->quantum};
+    }
+    return copied_rows_find(columns, raw->axes, raw->n, &summary->copied);
+}
+
 void raw_rows_free(struct raw_rows *rows)
 {
     gsl_vector_free(rows->memory);

@@ -24,6 +24,11 @@ struct raw_rows {
 MUST_USE enum status raw_rows_prepare(const struct data_raw *raw, struct raw_rows *rows,
                                       struct data_summary *summary);
 
+/* Compares the measured values of all rows with each other, by the noise in the summary.
+ * STATUS_E_NOMEM. */
+MUST_USE enum status raw_rows_find_copies(const struct data_raw *raw,
+                                          struct data_summary *summary);
+
 void raw_rows_free(struct raw_rows *rows);
 
 #endif

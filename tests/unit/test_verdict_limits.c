@@ -403,42 +403,6 @@ static int judge_fit(void)
     return (int)fit.estimate.verdict;
 }
 
-/* A differential drive with one force and one turn, whose coupling is known to `se` only. */
-static int judge_coupling(double se)
-{
-    const struct model *drive = model_find("diffdrive");
-    static double nu[2][4] = {{0.5, 0.5, -0.5, -0.5}, {1.0, -1.0, 1.0, -1.0}};
-    static double tau[2][4] = {{1.0, 1.0, -1.0, -1.0}, {1.0, -1.0, -1.0, 1.0}};
-    const struct data_set set = {.axes = 2,
-                                 .n = 4,
-                                 .dt_s = 0.01,
-                                 .t_s = nu[0],
-                                 .nu = {nu[0], nu[1]},
-                                 .tau = {tau[0], tau[1]},
-                                 .run_count = 1,
-                                 .run_start = {0, 4}};
-    dynamics_fit_start(&fit, drive, DYNAMICS_OUTPUT_ERROR, false);
-    fit.rows = 100000;
-    fit.estimate.rank = drive->parameter_count;
-    fit.estimate.condition = 1.0;
-    for (size_t i = 0; i < drive->parameter_count; i++) {
-        fit.estimate.value[i] = 1.0;
-        fit.estimate.covariance[i][i] = 1e-6;
-    }
-    const int t5 = model_parameter_find(drive, "coupling_spm");
-    fit.estimate.value[t5] = 0.0;
-    fit.estimate.covariance[t5][t5] = se * se;
-    dynamics_judge(&fit, drive, &set);
-    return (int)fit.estimate.verdict;
-}
-
-/* It needs its value times 0.5 m/s times 1 rad/s of an effort of 1 rad/s. */
-static void test_negligible(void)
-{
-    CHECK_INT("NEGLIGIBLE_EFFORT", judge_coupling(0.039 / 1.96), P);
-    CHECK_INT("NEGLIGIBLE_EFFORT", judge_coupling(0.041 / 1.96), M);
-}
-
 /* A simulation that is far off, whose effort is not. */
 static void start_far_off(void)
 {
@@ -803,7 +767,6 @@ int main(void)
     CU_add_test(suite, "travel times", test_travel);
     CU_add_test(suite, "late replies", test_late_replies);
     CU_add_test(suite, "dynamics", test_dynamics);
-    CU_add_test(suite, "negligible", test_negligible);
     CU_add_test(suite, "parts of a recording", test_parts);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "halves that differ", test_halves_differ);
