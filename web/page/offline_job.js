@@ -7,7 +7,8 @@ import {accelerating, asksTable, checkTable, dataSummary, partTable, valueTable,
 import {sumOf} from "./pair_state.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
-import {LagChart, MOVE_COLUMNS, placeOf} from "./tab_lag.js";
+import {MOVE_COLUMNS} from "./move_table.js";
+import {LagChart, placeOf} from "./tab_lag.js";
 import {el, empty, facts, failure, places, say, section, show, table} from "./ui.js";
 import {legend} from "./chart.js";
 import {VERDICTS} from "./verdicts.js";

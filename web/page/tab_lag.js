@@ -1,19 +1,19 @@
-// The lag over time, move by move, and the latest entries.
+// The lag over time, move by move, and the latest moves.
 
 import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {forecastBox} from "./forecast_box.js";
-import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
+import {dateTime, known, labNow, plural, plusMinus, signed, withUnit} from "./format.js";
+import {MoveTable} from "./move_table.js";
 import {judgedText} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {button, el, empty, numberField, places, append, redraw, section, show, stage, table} from "./ui.js";
-import {INCONSISTENT, VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
+import {button, el, empty, numberField, places, redraw, section, show, stage} from "./ui.js";
+import {INCONSISTENT, VERDICTS, verdictOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const POINTS = 500; // buckets of the series
 const DETAIL_MAX = 600; // moves drawn one by one
-const ROWS = 25; // in the table
 const SETTLE_MS = 250; // after a zoom
 const FORECAST_PX = 7; // width of a predicted interval
 const MARGIN_PX = 72; // for the names of the bands
@@ -194,80 +194,7 @@ export class LagChart {
     }
 }
 
-// ---- the table ----
-
-function move(e) {
-    const parts = [];
-    if (known(e.rotation_rad) && e.rotation_rad !== 0) {
-        parts.push(withUnit(signed(e.rotation_rad, 2), "rad"));
-    }
-    if (known(e.displacement_m) && e.displacement_m !== 0) {
-        parts.push(withUnit(fixed(e.displacement_m, 2), "m"));
-    }
-    return [el("span", {}, e.op), parts.length > 0 && ` ${parts.join(", ")}`];
-}
-
-const LAG_DECIMALS = 4; // of a second: clocks have no higher resolution
-
-export const MOVE_COLUMNS = [
-    {label: "#", cell: e => String(e.n), numeric: true},
-    {label: "Time", cell: e => time(e.t), className: "nowrap"},
-    {label: "Verdict", cell: e => verdictChip(e.verdict, e.consistent)},
-    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s >= 0.5 * 10 ** -LAG_DECIMALS ? "+" : "")
-        + plusMinus(e.lag_s, e.lag_uncertainty_s, "", LAG_DECIMALS) : "–"), numeric: true},
-    {label: "Move", cell: move, className: "nowrap"},
-    {label: "Real lap, s", cell: e => fixed(e.real_lap_s, 3), numeric: true},
-    {label: "Virtual lap, s", cell: e => fixed(e.virtual_lap_s, 3), numeric: true},
-    {label: "", cell: e => remark(e), className: "muted"},
-];
-
-// Further remarks on an entry.
-function remark(e) {
-    const words = [];
-    if (known(e.judged_lag_s)) {
-        words.push(judgedText(e.lag_s, e.judged_lag_s).slice(2, -1));
-    }
-    if (e.timeout_side) {
-        words.push(`${e.timeout_side} did not answer`);
-    }
-    if (e.explained_by) {
-        words.push(e.explained_by === "not_explained" ? "unexpected" : `explained by ${e.explained_by}`);
-    }
-    for (const side of ["real", "virtual"]) {
-        const status = e[`${side}_status`];
-        if (status && status !== "done") {
-            words.push(`${side}: ${status}`);
-        }
-    }
-    if (e.differs) {
-        words.push(`not the same: ${e.differs}`);
-    }
-    if (e.not_compared) {
-        words.push(`not compared: ${e.not_compared} (outside values)`);
-    }
-    if (known(e.correction)) {
-        words.push(`the simulator got the real robot's pose (it was ${e.correction_m.toFixed(3)} m and ` +
-            `${e.correction_rad.toFixed(3)} rad off)`);
-    }
-    if (known(e.tool_gap_end_mm)) {
-        words.push(`tools ${e.tool_gap_end_mm.toFixed(1)} mm apart at the end` +
-            (known(e.tool_gap_max_mm) ? `, ${e.tool_gap_max_mm.toFixed(1)} mm at most on the way` : ""));
-    }
-    for (const side of ["real", "virtual"]) {
-        const off = e[`${side}_path_error_mm`];
-        if (known(off)) {
-            words.push(`${side}: ${off.toFixed(2)} mm off its line`);
-        }
-    }
-    if (e.ambiguous) {
-        words.push(e.ambiguous === "command" ? "the command may have been delivered before"
-            : `whether the reply (${e.ambiguous}) belongs to it is not known`);
-    }
-    if (known(e.interrupted_s)) {
-        words.push("the daemon was away meanwhile");
-    }
-    return words.join("; ");
-}
+// ---- without moves ----
 
 function noMoves(pair) {
     return empty("No moves yet",
@@ -313,16 +240,16 @@ async function fetchPlaces(path, lagChart, signal) {
     return {places: detail.entries.map(placeOf), moves, complete: true};
 }
 
-export function mount(root, {pair, path, signal}) {
-    const [plot, list] = places(2);
+export function mount(root, {pair, path, route, signal}) {
+    const [plot] = places(1);
     const shown = el("p", {class: "muted"});
-    const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"));
     const notice = el("div", {role: "status"});
     const command = () => button("Send a command …", () => askCommand(path, notice));
     load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
     const forecast = forecastBox(path);
+    const moves = new MoveTable(pair, path, route.query);
     show(root, notice);
     const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
@@ -332,26 +259,19 @@ export function mount(root, {pair, path, signal}) {
                 ["▮", "forecast", "the lag that was predicted, 95 %"],
                 ["□", "bad", "around a lag: outside of that"]])),
         forecast.box,
-        section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
-            el("span", {class: "push"}), command(),
+        section("Latest moves", el("div", {class: "bar"}, el("span", {class: "push"}), command(),
             downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice), " ",
             downloadLink("Report", `${path}/report`, `${pair}-report.html`, notice)),
-                list));
+        moves.node));
     const refresh = watch(signal, async s => {
-        const wanted = filter.value;
         const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
-            get(`${path}/entries?limit=${ROWS}${wanted ? `&verdict=${wanted}` : ""}`, s), forecast.show(s)]);
-        return {summary, drawn, rows: latest.entries};
-    }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
-        if (filter.options.length === 1) {
-            append(filter, [...verdictsOf(summary.verdicts), INCONSISTENT].map(
-                v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
-        }
+            moves.fetch(s), forecast.show(s)]);
+        return {summary, drawn, latest};
+    }, {pair, types: ["entry"]}, async ({summary, drawn, latest}) => {
         if (!page.say(summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())])) {
             return;
         }
-        redraw(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows)
-            : empty("No move with this verdict", "Choose another one, or all of them."));
+        moves.draw(latest, summary.verdicts);
         const grey = drawn.moves > DETAIL_MAX ? "from the least to the greatest of those close in time"
             : "is what transport and clocks may explain";
         show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}; grey ${grey}.`,
@@ -362,6 +282,6 @@ export function mount(root, {pair, path, signal}) {
         lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
             "The table below has the latest.");
     }, page.fail);
-    filter.addEventListener("change", refresh);
+    moves.onChange = refresh;
     lagChart.onRange = refresh;
 }

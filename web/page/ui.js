@@ -67,11 +67,28 @@ export function redraw(node, ...children) {
 
 const CONTROLS = ["A", "BUTTON", "INPUT", "SELECT", "TEXTAREA"];
 
+// Rows with a key (data-row) keep their node when others come before them, so that a click in progress reaches its
+// own row.
 function morphChildren(old, fresh) {
-    const before = [...old.childNodes];
     const after = [...fresh.childNodes];
-    after.forEach((child, k) => (before[k] ? morph(before[k], child) : old.append(child)));
-    before.slice(after.length).forEach(child => child.remove());
+    const wanted = new Set(after.map(child => child.dataset?.row));
+    for (const child of [...old.children]) {
+        if (child.dataset.row && !wanted.has(child.dataset.row)) {
+            child.remove();
+        }
+    }
+    after.forEach((child, k) => {
+        const there = old.childNodes[k];
+        if (!there) {
+            old.append(child);
+        } else if (there.dataset?.row !== child.dataset?.row) {
+            [...old.children].find(node => node.dataset.row === child.dataset?.row)?.remove();
+            old.insertBefore(child, there);
+        } else {
+            morph(there, child);
+        }
+    });
+    [...old.childNodes].slice(after.length).forEach(child => child.remove());
 }
 
 function morph(old, fresh) {
@@ -183,14 +200,20 @@ export function showMessage(node, sign, tone, words) {
 }
 
 // columns: [{label, cell: row => child, numeric, className}]; the caption is read out.
-export function table(caption, columns, rows, className) {
+// rowOptions: {key: row => text, detail: row => a node below the row, or null}
+export function table(caption, columns, rows, className, {key = () => null, detail = () => null} = {}) {
     const kind = column => [column.numeric && "number", column.className].filter(Boolean).join(" ") || null;
     return el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
         el("table", {class: className},
             el("caption", {class: "unseen"}, caption),
             el("thead", {}, el("tr", {}, columns.map(c => el("th", {scope: "col", class: kind(c)}, c.label)))),
-            el("tbody", {}, rows.map(row =>
-                el("tr", {}, columns.map(c => el("td", {class: kind(c)}, c.cell(row))))))));
+            el("tbody", {}, rows.map(row => [
+                el("tr", {"data-row": key(row)}, columns.map(c => el("td", {class: kind(c)}, c.cell(row)))),
+                detailRow(key(row), columns.length, detail(row))]))));
+}
+
+function detailRow(key, width, node) {
+    return node && el("tr", {class: "detail", "data-row": `${key} detail`}, el("td", {colspan: width}, node));
 }
 
 // [[term, description, …]] as a list of facts.

@@ -1,0 +1,119 @@
+"""A move whose real robot took two seconds longer: the page says which part of its lag that is, finds the move by
+verdict, size and word, and an address that shows it can be sent.
+"""
+import json
+import subprocess
+import time
+
+from axe import check_accessible
+from browser import PHONE, Browser, Keys
+from lab import Lab
+
+SMALL_DESKTOP = (1280, 800)
+MOVES = 26  # forecasts begin after 19 moves, usual parts after 8 more judged ones
+LATE_S = 2
+
+
+class Mover:
+    """Both robots of a pair, whose moves last as long as they are told to."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.pipes = {topic: lab.run(["mosquitto_pub", "-p", lab.broker_port, "-q", "1", "-l", "-t",
+                                      f"tandem/v1/r1/{topic}"], stdin=subprocess.PIPE, text=True)
+                      for topic in ("command", "real/reply", "virtual/reply")}
+
+    def send(self, topic, **message):
+        self.lab.write_line(self.pipes[topic], json.dumps(message))
+
+    def move(self, k, late_s=0):
+        self.send("command", id=f"c{k}", op="go", rotation_rad=0.4 + k % 3 * 0.2, displacement_m=0.1 + k % 4 * 0.1)
+        self.lab.wait(lambda: self.lab.get("/api/v1/pairs/r1")["commands"] == k, f"command {k}")
+        for side, later in (("virtual", 0), ("real", late_s)):
+            time.sleep(later)
+            now = time.time()
+            self.send(f"{side}/reply", id=f"c{k}", status="done", t_start=now - 0.04 - later, t=now)
+        self.lab.wait(lambda: self.lab.entries("r1") == k, f"entry {k}")
+
+
+def check_width(browser, what):
+    for size, name in ((SMALL_DESKTOP, "1280"), (PHONE, "390")):
+        browser.resize(size)
+        for theme in ("light", "dark"):
+            browser.theme(theme)
+            browser.shot(f"{what}-{name}-{theme}")
+        browser.theme("light")
+        browser.check_width(f"{what}, {name}")
+    browser.resize(SMALL_DESKTOP)
+
+
+def rows(browser):
+    return browser.value("[...document.querySelectorAll('.tab tbody tr:not(.detail) button')].map(b => Number(b.textContent))")
+
+
+def check_why(browser):
+    browser.open("#/pair/r1/lag")
+    browser.wait("document.querySelector('.tab tbody button')", "the moves")
+    assert rows(browser)[0] == MOVES
+    browser.click(str(MOVES), ".tab tbody")
+    browser.wait("document.querySelector('.why .parts')", "the parts")
+    words = browser.text(".why")
+    for part in ("Mostly by the motion.", "motion +2.", "real: done", "agree", "none"):
+        assert part in words, (part, words)
+    assert browser.value("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
+    answer = browser.run("return fetch(document.querySelector('.why a').href).then(r => r.json())")
+    assert [e["n"] for e in answer["entries"]] == [MOVES], answer
+    check_accessible(browser, "why")
+    check_width(browser, "open")
+
+
+def check_address(browser):
+    """The address has the open move; a reload shows it, and Enter closes it."""
+    place = browser.value("location.hash")
+    assert "move=" in place, place
+    browser.driver.refresh()
+    browser.wait("document.querySelector('.why .parts')", "it is open again")
+    browser.run("document.querySelector('.opens[aria-expanded=true]').focus()")
+    browser.press(Keys.ENTER)
+    browser.wait("!document.querySelector('.why')", "it is closed")
+    assert "move=" not in browser.value("location.hash")
+
+
+def fill(browser, field, text):
+    browser.run("""const node = document.getElementById(arguments[0]);
+        node.value = arguments[1];
+        node.dispatchEvent(new Event('input'));""", field, text)
+
+
+def check_filters(browser, lab):
+    verdicts = {e["n"]: e["verdict"] for e in map(json.loads, lab.records("r1", "entries"))}
+    for chosen in (["AHEAD"], ["AHEAD", "SYNC"]):
+        browser.click(chosen[-1], ".tab .levels")
+        wanted = sorted((n for n, verdict in verdicts.items() if verdict in chosen), reverse=True)[:25]
+        browser.wait(f"[...document.querySelectorAll('.tab tbody button')].map(b => b.textContent).join() === '{','.join(map(str, wanted))}'",
+                     f"moves that are {chosen}")
+    fill(browser, "move-text", f"C{MOVES}")
+    browser.wait("document.querySelectorAll('.tab tbody tr').length === 1", "one move has this id")
+    fill(browser, "move-text", "")
+    fill(browser, "size-from", "0.7")
+    browser.wait("location.hash.includes('from=0.7')", "the address has the size")
+    browser.wait("document.querySelectorAll('.tab tbody tr').length > 1 "
+                 "&& [...document.querySelectorAll('.tab tbody tr')].every(r => r.textContent.includes('0.80'))", "large turns")
+    check_width(browser, "filtered")
+    fill(browser, "size-from", "7")
+    browser.wait(f"document.querySelector('.tab').innerText.includes('No such move')", "nothing is as large")
+
+
+with Lab(pairs="r1: {timeout_s: 60, sync_tolerance_s: 0.5}") as lab:
+    lab.start_daemon()
+    mover = Mover(lab)
+    for k in range(1, MOVES):
+        mover.move(k)
+    mover.move(MOVES, LATE_S)
+    lab.wait_stored("r1")
+    with Browser(lab.address, "why") as browser:
+        browser.resize(SMALL_DESKTOP)
+        check_why(browser)
+        check_address(browser)
+        check_filters(browser, lab)
+        browser.check_quiet()
