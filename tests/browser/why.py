@@ -1,21 +1,23 @@
-"""A move whose real robot took two seconds longer: the page says which part of its lag that is, finds the move by
+"""A pair whose twin can be trusted, as its card and its head say in one line. A move whose real robot took two seconds longer: the page says which part of its lag that is, finds the move by
 verdict, size and word, and an address that shows it can be sent.
 """
 import json
+import math
+import re
 import subprocess
 import time
 
 from axe import check_accessible
 from browser import PHONE, Browser, Keys
-from lab import Lab
+from lab import TOKEN, Lab
 
 SMALL_DESKTOP = (1280, 800)
-MOVES = 26  # forecasts begin after 19 moves, usual parts after 8 more judged ones
+MOVES = 40  # forecasts begin after 19 moves, usual parts after 8 more judged ones
 LATE_S = 2
 
 
 class Mover:
-    """Both robots of a pair, whose moves last as long as they are told to."""
+    """Both robots of a pair, whose moves have durations that the test sets."""
 
     def __init__(self, lab):
         self.lab = lab
@@ -27,12 +29,16 @@ class Mover:
         self.lab.write_line(self.pipes[topic], json.dumps(message))
 
     def move(self, k, late_s=0):
-        self.send("command", id=f"c{k}", op="go", rotation_rad=0.4 + k % 3 * 0.2, displacement_m=0.1 + k % 4 * 0.1)
+        """Turns, drives, and moves that do both; their times are those of a robot with two constant speeds."""
+        rotation, displacement = (0.4 + k % 4 * 0.2) * (k % 3 != 1), (0.1 + k % 5 * 0.1) * (k % 3 != 0)
+        self.send("command", id=f"c{k}", op="go", rotation_rad=rotation, displacement_m=displacement)
         self.lab.wait(lambda: self.lab.get("/api/v1/pairs/r1")["commands"] == k, f"command {k}")
+        lasts = 0.01 + 0.05 * rotation + 0.1 * displacement + 0.001 * math.sin(7 * k)
+        time.sleep(lasts)
         for side, later in (("virtual", 0), ("real", late_s)):
             time.sleep(later)
             now = time.time()
-            self.send(f"{side}/reply", id=f"c{k}", status="done", t_start=now - 0.04 - later, t=now)
+            self.send(f"{side}/reply", id=f"c{k}", status="done", t_start=now - lasts - later, t=now)
         self.lab.wait(lambda: self.lab.entries("r1") == k, f"entry {k}")
 
 
@@ -45,6 +51,24 @@ def check_width(browser, what):
         browser.theme("light")
         browser.check_width(f"{what}, {name}")
     browser.resize(SMALL_DESKTOP)
+
+
+def check_trust(browser, lab):
+    """Before there is a set, and with a candidate: sizes, age and predictions that held, on the card and the pair."""
+    browser.open("#/")
+    browser.wait("document.querySelector('.card .trust')?.innerText.startsWith('? not calibrated')", "no set yet")
+    lab.fetch("/api/v1/pairs/r1/parameters/propose", "POST", b"", TOKEN)
+    lab.wait(lambda: lab.get("/api/v1/pairs/r1")["trust"]["set"], "a candidate")
+    trust = lab.get("/api/v1/pairs/r1")["trust"]
+    assert trust["rotation_rad"] == [0.4, 1.0] and trust["displacement_m"] == [0.1, 0.5], trust
+    words = f"{trust['set']['verdict']}, not in force · seen for turns 0.40 to 1.0 rad, drives 0.10 to 0.50 m"
+    for place in ("#/", "#/pair/r1/alarms"):
+        browser.open(place)
+        browser.wait(f"document.querySelector('.trust')?.innerText.replace(/\\s/g, ' ').includes('{words}')", f"{place}: {words}")
+        line = browser.text(".trust")
+        assert re.search(rf" · {trust['set']['moves']}.moves · .* old · \d+.% of predictions held$", line), line
+        check_accessible(browser, f"trust, {place}")
+        check_width(browser, "card" if place == "#/" else "head")
 
 
 def rows(browser):
@@ -98,7 +122,7 @@ def check_filters(browser, lab):
     fill(browser, "size-from", "0.7")
     browser.wait("location.hash.includes('from=0.7')", "the address has the size")
     browser.wait("document.querySelectorAll('.tab tbody tr').length > 1 "
-                 "&& [...document.querySelectorAll('.tab tbody tr')].every(r => r.textContent.includes('0.80'))", "large turns")
+                 "&& [...document.querySelectorAll('.tab tbody tr')].every(r => /\\+(0.80|1.00)/.test(r.textContent))", "large turns")
     check_width(browser, "filtered")
     fill(browser, "size-from", "7")
     browser.wait(f"document.querySelector('.tab').innerText.includes('No such move')", "nothing is as large")
@@ -113,6 +137,7 @@ with Lab(pairs="r1: {timeout_s: 60, sync_tolerance_s: 0.5}") as lab:
     lab.wait_stored("r1")
     with Browser(lab.address, "why") as browser:
         browser.resize(SMALL_DESKTOP)
+        check_trust(browser, lab)
         check_why(browser)
         check_address(browser)
         check_filters(browser, lab)

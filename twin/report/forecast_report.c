@@ -107,6 +107,35 @@ void forecast_report_state(struct json_writer *w, const char *key, const struct 
     json_write_close(w);
 }
 
+void forecast_report_trust(struct json_writer *w, const char *key, const struct pair *pair,
+                           const struct pair_params *p)
+{
+    const struct forecast *f = &pair->forecast;
+    const struct parameter_set *active = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
+    const struct parameter_set *set =
+        active ? active : parameters_find(&pair->parameters, PARAMETERS_CANDIDATE);
+    struct forecast_made made = {0};
+    struct past past;
+    double range[2][2] = {{NAN, NAN}, {NAN, NAN}};
+    double middle[2] = {0.0, 0.0};
+    read_past(pair, p, &past);
+    for (unsigned k = 0; k < 2 && !pair_is_arm(p); k++) {
+        forecast_range(&past.past, FORECAST_LAG, k > 0, range[k]);
+        middle[k] = isnan(range[k][0]) ? 0.0 : (range[k][0] + range[k][1]) / 2.0;
+    }
+    forecast_predict(f, middle[0], middle[1], ~0U, &made, NULL);
+    const struct forecast_interval lag = forecast_interval(&made, FORECAST_LAG, FORECAST_95);
+    JSON_WRITE_OBJECT(
+        w, key,
+        JSON_KNOWN("set", set, JSON("version", set->version), JSON("in_force", (bool)active),
+                   JSON("verdict", estimate_verdict_name((enum estimate_verdict)set->verdict)),
+                   JSON("moves", set->n), JSON_SECONDS("made_t", set->made_us)),
+        JSON_NUMBERS("rotation_rad", range[0], 2), JSON_NUMBERS("displacement_m", range[1], 2),
+        JSON("lag_expected_s", lag.expected_s), JSON("lag_low_s", lag.low_s),
+        JSON("lag_high_s", lag.high_s), JSON_WHOLE("held", forecast_held(f, FORECAST_LAG)),
+        JSON("of", (uint32_t)f->judged[FORECAST_LAG]));
+}
+
 /* ---- one move ---- */
 
 /* Says why a move is unlike those that were seen; "": it is not. */

@@ -31,6 +31,12 @@ const char *forecast_question_fault(const struct pair_params *p, double rotation
 bool forecast_question_add(struct forecast_question *question, double rotation_rad,
                            double displacement_m);
 
+/* Writes whether the twin can be trusted, in short: the set of travel times in force (or the
+ * candidate), the sizes of the moves seen (not of an arm), the lag that is predicted of a move in
+ * the middle of them, and how many of the last predicted lags held. */
+void forecast_report_trust(struct json_writer *w, const char *key, const struct pair *pair,
+                           const struct pair_params *p);
+
 /* Writes {"pair","level","quantities":{…},"left_out","cut_short","timeouts"}. */
 void forecast_report_state(struct json_writer *w, const char *key, const struct pair *pair,
                            const struct pair_params *p);

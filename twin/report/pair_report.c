@@ -8,6 +8,7 @@
 #include "twin/pair/pair_machines.h"
 #include "twin/report/fit_report.h"
 #include "twin/report/following_report.h"
+#include "twin/report/forecast_report.h"
 
 /* ---- travel times -------------------------------------------------------------------------
  */
@@ -466,5 +467,6 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     write_side(w, SIDE_VIRTUAL, pair, p);
     write_following(w, following, p);
     write_correction(w, pair, p);
+    forecast_report_trust(w, "trust", pair, p);
     json_write_close(w);
 }

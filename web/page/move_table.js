@@ -125,7 +125,7 @@ class Filter {
             }}, symbol(v.sign, "sign"), ` ${v.name}`)));
     }
 
-    // What the address of the page has; empty members are left out.
+    // The filters as the address of the page has them; empty: none.
     query() {
         const sized = this.from.value !== "" || this.to.value !== "";
         return {verdict: [...this.verdicts].join(), by: sized ? this.by.value : "", from: this.from.value,

@@ -54,7 +54,8 @@ function partsBar(parts) {
         style: {"flex-grow": String(Math.abs(s))}});
     const words = parts.map(([name, s]) => `${name} ${seconds(s)}`).join(", ");
     return el("div", {class: "parts", role: "img", "aria-label": `Parts of the lag: ${words}`},
-        parts.filter(([, s]) => s < 0).map(piece), el("span", {class: "zero"}), parts.filter(([, s]) => s > 0).map(piece));
+        parts.filter(([, s]) => s < 0).map(piece), el("span", {class: "zero"}),
+        parts.filter(([, s]) => s > 0).map(piece));
 }
 
 function cause(e) {

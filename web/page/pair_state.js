@@ -1,8 +1,8 @@
 // The state of a pair in words and signs: what the overview and the head of a pair's page share.
 
-import {ago, count, known, percent, plural, plusMinus, signed, withUnit} from "./format.js";
-import {el, symbol} from "./ui.js";
-import {verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
+import {ago, count, duration, figures, fixed, known, percent, plural, plusMinus, signed, withUnit} from "./format.js";
+import {el, marked, symbol} from "./ui.js";
+import {fitSign, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 
 const FRESH_S = 60; // an alarm counts as new for this time
 const RECENT_S = 900;
@@ -170,6 +170,43 @@ export function lagText(pair) {
 export function judgedText(lag, judged) {
     return known(judged) ? ` (judged ${withUnit(signed(judged, 3), "s")}, network ${
         withUnit(signed(lag - judged, 3), "s")})` : "";
+}
+
+const HELD_WANTED = 0.9; // below this share, predictions of 95 % are too narrow
+const JUDGED_ENOUGH = 50; // fewer may miss by chance
+
+function rangeText(word, [low, high], unit) {
+    return !known(low) ? ""
+        : `${word} ${high > low ? `${figures(low, 2)} to ` : ""}${withUnit(figures(high, 2), unit)}`;
+}
+
+// Whether the twin can be trusted, in one line: what its calibration is good for, how exactly lags are predicted, on
+// how many moves that rests, how old it is, and how many of the last predictions held.
+export function trustLine({trust, entries, arm}, now) {
+    const {set, held, of} = trust;
+    if (entries === 0) {
+        return null;
+    }
+    const [sign, tone] = fitSign(set?.verdict);
+    const calibration = !set ? "not calibrated" : `${set.verdict}${set.in_force ? "" : ", not in force"}`;
+    const half = known(trust.lag_low_s) && known(trust.lag_high_s) ? (trust.lag_high_s - trust.lag_low_s) / 2 : null;
+    const poor = of >= JUDGED_ENOUGH && held / of < HELD_WANTED;
+    const ranges = [rangeText("turns", trust.rotation_rad, "rad"), rangeText("drives", trust.displacement_m, "m")]
+        .filter(Boolean).join(", ");
+    const share = `${percent(held / of)} of predictions held`;
+    return el("div", {class: "trust"},
+        el("span", {title: "Verdict of the set of travel times in force, else of the candidate"},
+            marked(sign, tone, calibration)),
+    [
+        !arm && ranges && [`seen for ${ranges}`, "Sizes of the moves that the pair has done"],
+        known(half) && [`lag ± ${withUnit(fixed(half, 3), "s")}`,
+            "95 % interval of the predicted lag of a move of middle size"],
+        set && [plural(set.moves, "move"), "Moves that the calibration is fitted to"],
+        set && [`${duration(Math.max(0, now - set.made_t))} old`, "Age of the calibration"],
+    ].filter(Boolean).map(([words, title]) => [" · ", el("span", {title}, words)]),
+    of > 0 && [" · ", el("span",
+        {title: `${held} of the last ${of} lags lay within the predicted interval; 95 % should`},
+        poor ? marked("▲", "behind", share) : share)]);
 }
 
 const CONNECTIONS = {online: ["●", "sync"], offline: ["✕", "bad"], unknown: ["○", "unsure"]};

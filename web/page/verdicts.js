@@ -48,6 +48,12 @@ export function isTooFew(fit) {
     return fit.verdict === "FAIL" && (fit.n === 0 || (fit.reason_codes ?? []).includes("too_few"));
 }
 
+// [sign, tone] of PASS, MARGINAL, FAIL, or of none of them.
+export function fitSign(name) {
+    const [tone, sign] = TONES[name] ?? ["unsure", "?"];
+    return [sign, tone];
+}
+
 // PASS, MARGINAL or FAIL of a fit or a check.
 export function fitChip(name, tooFew = false) {
     const [tone, sign] = tooFew ? ["unsure", "…"] : TONES[name] ?? ["unsure", "?"];

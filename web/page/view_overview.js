@@ -2,8 +2,8 @@
 
 import {getPairs} from "./api.js";
 import {ago, count, labNow} from "./format.js";
-import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, sideState, verdictBar, verdictWords,
-    whatToDo, wordsOfAlarm} from "./pair_state.js";
+import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, sideState, trustLine, verdictBar,
+    verdictWords, whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, teamAddress} from "./router.js";
 import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {watch} from "./watch.js";
@@ -59,7 +59,7 @@ function drawCard(row, now) {
             verdictWords(pair.recent_verdicts)]),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
             linkState(pair)),
-        el("div", {class: "alarm"}, alarmLine(pair, now)));
+        el("div", {class: "alarm"}, alarmLine(pair, now)), trustLine(pair, now));
 }
 
 // ---- the list ----
@@ -179,7 +179,8 @@ class Overview {
         for (let k = from; k < until; k++) {
             const row = rows[k];
             const {pair, reason, todo} = row;
-            const face = JSON.stringify([pair, reason, todo, pair.last_alarm && ago(pair.last_alarm.t, now)]);
+            const face = JSON.stringify([pair, reason, todo, pair.last_alarm && ago(pair.last_alarm.t, now),
+                pair.trust.set && Math.floor((now - pair.trust.set.made_t) / 60)]);
             row.node ??= el("article", {class: "card"});
             if (row.face !== face) {
                 row.face = face;

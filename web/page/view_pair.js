@@ -1,7 +1,7 @@
 // One pair: its name, its state, and the tabs.
 
 import {count, known, labNow} from "./format.js";
-import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, verdictBar} from "./pair_state.js";
+import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, trustLine, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
 import {watch} from "./watch.js";
@@ -57,7 +57,7 @@ function drawState(root, pair) {
             `${count(pair.values_omitted)} values of replies were not compared`),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
-        pair.entries > 0 && verdictBar(pair.recent_verdicts));
+        pair.entries > 0 && verdictBar(pair.recent_verdicts), trustLine(pair, now));
 }
 
 // Screen readers announce changes.
