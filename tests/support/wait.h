@@ -35,6 +35,13 @@ static inline bool wait_is_virtual(void)
     return getenv("TANDEM_CLOCK") != NULL;
 }
 
+static inline int64_t wait_now_us(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static inline void pass_time_us(int64_t us)
 {
     const struct timespec t = {us / 1000000, us % 1000000 * 1000};
@@ -51,9 +58,7 @@ static inline void pass_time_ms(long ms)
  * call. */
 static inline bool wait_more(int64_t *end_us, long limit_ms)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    const int64_t now_us = wait_now_us();
     const int64_t limit_us = (int64_t)((double)limit_ms * wait_patience() * 1e3);
     if (*end_us == 0) {
         *end_us = now_us + limit_us;
