@@ -158,16 +158,11 @@ int command_status(int argc, char **argv)
             "  tandem status r1 --watch\n"
             "  tandem status --url https://lab:8420 --token-file token --json | jq .pairs\n",
         .exit_status = "no daemon answered, it refused, or is not ready",
-        .rows = rows,
-        .row_count = COUNT(rows),
+        ARGUMENT_ROWS(rows),
         .more = &request.daemon.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
-    }
-    if (argv[1] && argv[2]) {
-        (void)fprintf(stderr, "tandem: status: %s: one pair at most can be named\n", argv[2]);
-        return EXIT_USAGE;
     }
     request.pair = argv[1];
     request.colour = colour_wanted(stdout);

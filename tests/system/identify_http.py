@@ -17,7 +17,7 @@ COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 VESSEL = f"model=usv3&columns={COLUMNS.replace('=', '%3D')}"
 UPLOAD_MAX = 12_000_000
 # Some thousand samples a fit, with sanitizers and other work on the same processor.
-STEP_S = 5.0
+STEP_S = limit_s(5)
 golden = SOURCE / "tests/golden"
 
 

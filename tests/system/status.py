@@ -114,7 +114,7 @@ def check_faults(rig, url):
     for words, status, said in (
             (["status", "--url", f"http://127.0.0.1:{nobody}"], 1, f"http://127.0.0.1:{nobody}: no daemon answers here: Connection refused; start"),
             (["status", "r9", *url], 1, "/api/v1/pairs/r9: the lab has no pair of this id; /api/v1/pairs lists them"),
-            (["status", "late", "gone", *url], 2, "gone: one pair at most"),
+            (["status", "late", "gone", *url], 2, "status takes [PAIR], not also 'gone'"),
             (["late", "--since", "soon", *url], 2, "--since: not a time: Unix seconds"),
             (["late", "--verdict", "LATE", *url], 2, "--verdict: must be one of AHEAD"),
             (["late", "--since", "now", "--until", "-1h", *url], 2, "--until: must be later than since"),

@@ -195,6 +195,36 @@ static void test_query_lists(void)
               STATUS_OK);
 }
 
+static enum status add_index(void *context, size_t parameter, const struct query_value *value)
+{
+    (void)value;
+    *(size_t *)context += parameter;
+    return STATUS_OK;
+}
+
+/* More parameters than an int has bits, each of them given once, and the last one twice. */
+static void test_query_many(void)
+{
+    enum { MANY = 50, TEXT = 16 };
+    char words[MANY][TEXT];
+    const char *names[MANY];
+    char text[MANY * TEXT] = "";
+    size_t sum = 0;
+    struct err err = {0};
+    for (size_t i = 0; i < MANY; i++) {
+        (void)snprintf(words[i], sizeof words[i], "n%zu", i);
+        names[i] = words[i];
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "&n%zu=1" + (i == 0),
+                       i);
+    }
+    const struct query_reader reader = {names,          MANY,      QUERY_TEXT_MAX,
+                                        STATUS_E_PARSE, add_index, &sum};
+    CHECK_INT("once", query_read(text, &reader, &err), STATUS_OK);
+    CHECK_INT("all", (long long)sum, MANY * (MANY - 1) / 2);
+    CHECK_INT("twice", query_read("n49=1&n17=1&n49=1", &reader, &err), STATUS_E_PARSE);
+    CHECK_TEXT("which", err.where, "n49");
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -206,5 +236,6 @@ int main(void)
     CU_add_test(suite, "times", test_query_times);
     CU_add_test(suite, "refusals", test_query_refusals);
     CU_add_test(suite, "lists", test_query_lists);
+    CU_add_test(suite, "many", test_query_many);
     return check_run();
 }

@@ -54,7 +54,7 @@ enum {
     REAL_MAX = 1000000000,
     VALUE_MAX = QUERY_COLUMNS_MAX,
     NAME_MAX_SHOWN = 40,
-    PARAMETERS_MAX = 40
+    PARAMETERS_MAX = 64 /* bits of `given` */
 };
 
 _Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
@@ -120,7 +120,7 @@ static size_t find_parameter(const struct query_reader *r, const char *text, siz
 
 /* Reads one "name=value"; given has a bit for each parameter before it. */
 static enum status read_pair(const struct query_reader *r, const char *text, size_t n,
-                             unsigned *given, struct err *err)
+                             uint64_t *given, struct err *err)
 {
     const char *equals = memchr(text, '=', n);
     const size_t name_n = equals ? (size_t)(equals - text) : n;
@@ -130,10 +130,10 @@ static enum status read_pair(const struct query_reader *r, const char *text, siz
         return refuse_unknown(r, text, name_n, err);
     }
     const struct query_value v = {r->names[i], value, r->refused, err};
-    if (*given & 1U << i) {
+    if (*given & UINT64_C(1) << i) {
         return query_refuse(&v, FAULT_DUPLICATE_NAME, "given twice");
     }
-    *given |= 1U << i;
+    *given |= UINT64_C(1) << i;
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, r->value_max)) {
         return query_refuse(&v, FAULT_BAD_ENCODING,
                             "has no value, a broken %XX, or is too long");
@@ -143,7 +143,7 @@ static enum status read_pair(const struct query_reader *r, const char *text, siz
 
 enum status query_read(const char *text, const struct query_reader *reader, struct err *err)
 {
-    unsigned given = 0;
+    uint64_t given = 0;
     enum status st = STATUS_OK;
     assert(reader->count <= PARAMETERS_MAX && reader->value_max <= QUERY_TEXT_MAX + 1);
     while (*text && st == STATUS_OK) {

@@ -111,7 +111,7 @@ MUST_USE enum status query_text(const struct query_value *value, size_t size, ch
 /* The parameters of a resource, and how a value is parsed. */
 struct query_reader {
     const char *const *names; /* [count]; NULL: not available */
-    size_t count;             /* at most 32 */
+    size_t count;             /* at most 64 */
     size_t value_max;         /* bytes of a value with its NUL, at most QUERY_TEXT_MAX + 1 */
     enum status refused;      /* the status of errors found here */
     enum status (*read)(void *context, size_t parameter, const struct query_value *value);
