@@ -1,5 +1,6 @@
-"""A pair whose twin can be trusted, as its card and its head say in one line. A move whose real robot took two seconds longer: the page says which part of its lag that is, finds the move by
-verdict, size and word, and an address that shows it can be sent.
+"""A pair whose twin can be trusted, as its card and its head say in one line. A move whose real robot took two seconds
+longer: the page says which part of its lag that is, finds the move by verdict, size and word, and an address that shows
+it can be sent.
 """
 import json
 import math
@@ -82,8 +83,9 @@ def check_why(browser):
     browser.click(str(MOVES), ".tab tbody")
     browser.wait("document.querySelector('.why .parts')", "the parts")
     words = browser.text(".why")
-    for part in ("Mostly by the motion.", "motion +2.", "real: done", "agree", "none"):
+    for part in ("Mostly by the motion.", "real: done", "agree", "none"):
         assert part in words, (part, words)
+    assert re.search(r"motion \+(1\.9|2\.)", words), words
     assert browser.value("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
     answer = browser.run("return fetch(document.querySelector('.why a').href).then(r => r.json())")
     assert [e["n"] for e in answer["entries"]] == [MOVES], answer
