@@ -71,7 +71,7 @@ static bool read_pairs(const struct status_request *request, json_t *pairs)
             daemon_client_get(&request->daemon, "/pairs?limit=%d%s", QUERY_LIMIT_MAX, cursor);
         const char *next = json_string_value(json_object_get(page, "next_cursor"));
         whole = page && json_array_extend(pairs, json_object_get(page, "pairs")) == 0;
-        (void)snprintf(cursor, sizeof cursor, next ? "&cursor=%s" : "", next);
+        (void)snprintf(cursor, sizeof cursor, "%s%s", next ? "&cursor=" : "", next ? next : "");
         json_decref(page);
     } while (whole && cursor[0]);
     for (size_t i = 0, asked = 0; whole && i < json_array_size(pairs) && asked < ASKED_MAX;

@@ -35,8 +35,8 @@ struct page {
     double now_s; /* the daemon's */
 };
 
-static void paint_list(const struct page *page, const char *colour, const char *format,
-                       va_list arguments)
+static void PRINTF_LIKE(3, 0) paint_list(const struct page *page, const char *colour,
+                                         const char *format, va_list arguments)
 {
     char text[2 * TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, arguments);
@@ -115,8 +115,7 @@ static enum level judge_pair(const struct page *page, json_t *pair, char why[TEX
     char seen[48];
     const char *name = NULL;
     json_t *count = NULL;
-    json_object_foreach(recent, name, count)
-    {
+    json_object_foreach(recent, name, count) {
         moves += json_integer_value(count);
     }
     for (size_t i = 0; i < COUNT(sides); i++) {
@@ -172,8 +171,7 @@ static void print_verdicts(const struct page *page, json_t *pairs)
         long long n = 0;
         size_t at = 0;
         json_t *pair = NULL;
-        json_array_foreach(pairs, at, pair)
-        {
+        json_array_foreach(pairs, at, pair) {
             n += count_of(json_object_get(pair, "recent_verdicts"), verdict_name(v));
         }
         if (n > 0) {
@@ -329,8 +327,7 @@ static void print_health(const struct page *page, json_t *status)
     paint_text(page, "", "%s: ", json_file_text(status, "lab"));
     paint_text(page, ready ? COLOUR_GREEN : COLOUR_RED, ready ? "OK" : "not ready");
     (void)printf(", started %s\n", format_age(page, started_s, age));
-    json_object_foreach(json_object_get(status, "parts"), name, part)
-    {
+    json_object_foreach(json_object_get(status, "parts"), name, part) {
         if (!json_is_true(json_object_get(part, "ok"))) {
             print_line(page, name, COLOUR_RED, "%s", json_file_text(part, "text"));
         }
@@ -379,8 +376,7 @@ static void print_troubled(const struct page *page, json_t *pairs, size_t troubl
     for (enum level level = TROUBLE; level < WELL; level++) {
         size_t at = 0;
         json_t *pair = NULL;
-        json_array_foreach(pairs, at, pair)
-        {
+        json_array_foreach(pairs, at, pair) {
             char why[TEXT_MAX];
             if (shown < TROUBLED_MAX && judge_pair(page, pair, why) == level) {
                 print_line(page, json_file_text(pair, "id"), levels[level].colour, "%s", why);
@@ -401,8 +397,7 @@ void status_page_print(json_t *document, bool colour)
     struct totals totals = {0};
     size_t at = 0;
     json_t *pair = NULL;
-    json_array_foreach(pairs, at, pair)
-    {
+    json_array_foreach(pairs, at, pair) {
         add_pair(&page, &totals, pair);
     }
     print_health(&page, status);

@@ -89,6 +89,9 @@ def check_why(browser):
     assert browser.value("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
     answer = browser.run("return fetch(document.querySelector('.why a').href).then(r => r.json())")
     assert [e["n"] for e in answer["entries"]] == [MOVES], answer
+    browser.wait("document.querySelector('.holds .missed')", "the late move is in the map of predictions, as a square")
+    assert browser.value("document.querySelectorAll('.holds .move').length") >= 10
+    browser.shot("map")
     check_accessible(browser, "why")
     check_width(browser, "open")
 

@@ -1,8 +1,13 @@
-// The box "Next move": how long a move takes, whether the twin may be trusted for it, and how many forecasts held.
+// The box "Next move": how long a move takes, whether the twin may be trusted for it, how many forecasts held, and of
+// moves of which sizes.
 
 import {get, send} from "./api.js";
+import {legend} from "./chart.js";
 import {fixed, known, percent, plural, signed, withUnit} from "./format.js";
+import {dot, plot, square} from "./plot.js";
 import {el, failure, marked, muted, numberField, places, redraw, say, section, show, table} from "./ui.js";
+
+const MAPPED = 200; // latest moves in the map
 
 const ANSWERS = {yes: ["✓", "sync", "Yes"], no: ["✕", "bad", "No"], "not known": ["?", "unsure", "Not known"]};
 const QUANTITIES = [["real_lap", "Real lap"], ["virtual_lap", "Virtual lap"], ["lag", "Lag"]];
@@ -25,9 +30,36 @@ function gauge({held, of, held_ci95}) {
             `${percent(held_ci95[1])} of all do. It should be 95 %.`;
 }
 
-// The box, and show(signal), which fetches the gauge.
+function holds(e) {
+    return (!known(e.lag_low_s) || e.lag_s >= e.lag_low_s) && (!known(e.lag_high_s) || e.lag_s <= e.lag_high_s);
+}
+
+// Where predictions hold: the latest moves by their sizes. Null while no lag was predicted.
+function rangeMap(entries) {
+    const moves = entries.filter(e => [e.lag_s, e.lag_expected_s, e.rotation_rad, e.displacement_m].every(known))
+        .map(e => ({turn: Math.abs(e.rotation_rad), drive: Math.abs(e.displacement_m), held: holds(e), e}));
+    if (moves.length === 0) {
+        return null;
+    }
+    const axis = (key, label) => {
+        const largest = Math.max(...moves.map(m => m[key])) || 1;
+        return {min: -0.04 * largest, max: 1.06 * largest, label};
+    };
+    const held = moves.filter(m => m.held).length;
+    const title = ({e}) => `move ${e.n}: lag ${withUnit(signed(e.lag_s, 3), "s")}, 95 % within ` +
+        ends({low_s: e.lag_low_s, high_s: e.lag_high_s});
+    return el("div", {class: "holds"},
+        plot("Sizes of the moves whose lag was predicted",
+            `${plural(moves.length, "move")} by rotation and displacement; ${held} of these lags were as predicted`,
+            axis("turn", "rotation, rad"), axis("drive", "displacement, m"),
+            scale => moves.map(m => (m.held ? dot(scale, m.turn, m.drive, "move", title(m))
+                : square(scale, m.turn, m.drive, "missed", title(m))))),
+        legend([["●", "real", "the lag was within its 95 %"], ["□", "bad", "it was not"]]));
+}
+
+// The box, and show(signal), which fetches the gauge and the map.
 export function forecastBox(path) {
-    const [counted, answer] = places(2);
+    const [counted, answer, map] = places(3);
     const fields = [numberField("next-rotation", "Rotation, rad", 1.57),
         numberField("next-displacement", "Displacement, m", 0.5),
         numberField("next-bound", "Bound of the lag, s", 0.1)];
@@ -49,9 +81,11 @@ export function forecastBox(path) {
     }
     const box = section("Next move", counted,
         muted("How long does this move take, and does the lag stay within the bound?"),
-        el("form", {class: "bar", onsubmit: ask}, fields, el("button", {type: "submit"}, "Ask")), answer);
+        el("form", {class: "bar", onsubmit: ask}, fields, el("button", {type: "submit"}, "Ask")), answer, map);
     return {box, show: async signal => {
-        const state = await get(`${path}/forecast`, signal);
+        const [state, latest] = await Promise.all([get(`${path}/forecast`, signal),
+            get(`${path}/entries?limit=${MAPPED}`, signal)]);
         redraw(counted, el("p", {}, gauge(state.quantities.lag)));
+        redraw(map, rangeMap(latest.entries));
     }};
 }
