@@ -214,8 +214,8 @@ static void test_query_many(void)
     for (size_t i = 0; i < MANY; i++) {
         (void)snprintf(words[i], sizeof words[i], "n%zu", i);
         names[i] = words[i];
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "&n%zu=1" + (i == 0),
-                       i);
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%sn%zu=1",
+                       i > 0 ? "&" : "", i);
     }
     const struct query_reader reader = {names,          MANY,      QUERY_TEXT_MAX,
                                         STATUS_E_PARSE, add_index, &sum};
