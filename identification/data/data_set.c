@@ -730,19 +730,23 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     for (size_t a = 0; a < raw->axes; a++) {
         assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
     }
+    struct data_table made;
     enum status st = raw_rows_prepare(raw, &ready, &m.summary);
     list_columns(m.raw, &m.source);
     m.used_rows = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
     st = st == STATUS_OK && m.used_rows && m.scratch
-             ? make_data_set(&m, table, err)
+             ? make_data_set(&m, &made, err)
              : err_no_memory(err, "data", "no memory for %zu rows", raw->n);
     gsl_vector_ulong_free(m.used_rows);
     gsl_vector_free(m.scratch);
     raw_rows_free(&ready);
     if (st == STATUS_OK && raw_rows_find_copies(raw, &m.summary) != STATUS_OK) {
-        data_table_free(table);
+        data_table_free(&made);
         st = err_no_memory(err, "data", "no memory for %zu rows", raw->n);
+    }
+    if (st == STATUS_OK) {
+        *table = made;
     }
     *summary = m.summary;
     return st;

@@ -143,7 +143,7 @@ struct identify_option {
     size_t at;         /* offset of its value in struct identify_request */
 };
 
-enum { IDENTIFY_OPTIONS_MAX = 40 };
+enum { IDENTIFY_OPTIONS_MAX = 48 };
 
 extern const struct identify_option identify_options[];
 extern const size_t identify_option_count;

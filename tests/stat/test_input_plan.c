@@ -220,6 +220,7 @@ static void start_robot(const struct world *world, size_t seed)
     robot.second = SIZE_MAX;
     robot.beyond = 0.0;
     robot.state = (struct input_state){{0.0}, {0.0}};
+    memset(robot.theta, 0, sizeof robot.theta);
     robot.random = random_stream(campaign.seed, seed);
     *plan = (struct input_plan){.model = make_model(world), .effort_sum = world->sum};
     for (size_t k = 0; k < plan->model.parameter_count && world->theta[k] > 0.0; k++) {

@@ -10,6 +10,7 @@
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
 #include "identification/servo/servo_fit.h"
+#include "identification/simulation/input_plan.h"
 #include "identification/simulation/stability.h"
 #include "identification/travel/forecast_sum.h"
 #include "identification/travel/next_move.h"
@@ -99,6 +100,7 @@ static const struct {
     TABLE(follower_rejection_names),
     TABLE(experiment_kind_names),
     TABLE(following_source_names),
+    TABLE(input_criterion_names),
     TABLE(job_class_names),
     TABLE(job_state_names),
     TABLE(identify_outcome_names),

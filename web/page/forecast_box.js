@@ -34,7 +34,7 @@ function holds(e) {
     return (!known(e.lag_low_s) || e.lag_s >= e.lag_low_s) && (!known(e.lag_high_s) || e.lag_s <= e.lag_high_s);
 }
 
-// Where predictions hold: the latest moves by their sizes. Null while no lag was predicted.
+// The latest moves by their sizes show where predictions hold. Null while no lag was predicted.
 function rangeMap(entries) {
     const moves = entries.filter(e => [e.lag_s, e.lag_expected_s, e.rotation_rad, e.displacement_m].every(known))
         .map(e => ({turn: Math.abs(e.rotation_rad), drive: Math.abs(e.displacement_m), held: holds(e), e}));
