@@ -67,7 +67,9 @@ def check_trust(browser, lab):
         browser.open(place)
         browser.wait(f"document.querySelector('.trust')?.innerText.replace(/\\s/g, ' ').includes('{words}')", f"{place}: {words}")
         line = browser.text(".trust")
-        assert re.search(rf" · {trust['set']['moves']}.moves · .* old · \d+.% of predictions held$", line), line
+        assert 0 < trust["of"] < 20, trust
+        held = f"{trust['held']} of {trust['of']} predictions? held"
+        assert re.search(rf" · {trust['set']['moves']}.moves · .* old · {held}$", line), line
         check_accessible(browser, f"trust, {place}")
         check_width(browser, "card" if place == "#/" else "head")
 

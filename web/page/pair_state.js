@@ -174,6 +174,7 @@ export function judgedText(lag, judged) {
 
 const HELD_WANTED = 0.9; // below this share, predictions of 95 % are too narrow
 const JUDGED_ENOUGH = 50; // fewer may miss by chance
+const SHARE_FROM = 20; // a share of fewer predictions looks more certain than it is
 
 function rangeText(word, [low, high], unit) {
     return !known(low) ? ""
@@ -193,7 +194,8 @@ export function trustLine({trust, entries, arm}, now) {
     const poor = of >= JUDGED_ENOUGH && held / of < HELD_WANTED;
     const ranges = [rangeText("turns", trust.rotation_rad, "rad"), rangeText("drives", trust.displacement_m, "m")]
         .filter(Boolean).join(", ");
-    const share = `${percent(held / of)} of predictions held`;
+    const share = of < SHARE_FROM ? `${held} of ${plural(of, "prediction")} held`
+        : `${percent(held / of)} of ${plural(of, "prediction")} held`;
     return el("div", {class: "trust"},
         el("span", {title: "Verdict of the set of travel times in force, else of the candidate"},
             marked(sign, tone, calibration)),
