@@ -74,6 +74,25 @@ def check_trust(browser, lab):
         check_width(browser, "card" if place == "#/" else "head")
 
 
+def check_near(browser, lab, mover):
+    """The alarms near a move that nobody answers: those of its own id and of the pair, until its deadline, each with
+    its time.
+    """
+    mover.send("command", id="lost", op="go", rotation_rad=1.0, displacement_m=0.1)
+    lab.wait(lambda: lab.get("/api/v1/pairs/r1")["commands"] == MOVES + 1, "the command that nobody answers")
+    for _ in range(3):
+        mover.send("real/reply", id="unknown", status="done")
+    lab.wait(lambda: lab.get("/api/v1/pairs/r1")["alarm_counts"]["out_of_context"] == 3, "alarms of another id")
+    lab.wait(lambda: lab.entries("r1") == MOVES + 1, "its deadline")
+    lab.wait_stored("r1")
+    browser.open("#/pair/r1/lag")
+    browser.wait("document.querySelector('.tab tbody button')", "the moves")
+    browser.click(str(MOVES + 1), ".tab tbody")
+    browser.wait("document.querySelector('.why')", "the unanswered move")
+    near = browser.value("[...document.querySelectorAll('.why .facts > div')].find(n => n.innerText.startsWith('Alarms')).innerText")
+    assert len(re.findall(r"\d\d:\d\d:\d\d timeout", near)) == 2 and "out of context" not in near, near
+
+
 def rows(browser):
     return browser.value("[...document.querySelectorAll('.tab tbody tr:not(.detail) button')].map(b => Number(b.textContent))")
 
@@ -135,7 +154,7 @@ def check_filters(browser, lab):
     browser.wait(f"document.querySelector('.tab').innerText.includes('No such move')", "nothing is as large")
 
 
-with Lab(pairs="r1: {timeout_s: 60, sync_tolerance_s: 0.5}") as lab:
+with Lab(pairs="r1: {timeout_s: 8, sync_tolerance_s: 0.5}") as lab:
     lab.start_daemon()
     mover = Mover(lab)
     for k in range(1, MOVES):
@@ -148,4 +167,5 @@ with Lab(pairs="r1: {timeout_s: 60, sync_tolerance_s: 0.5}") as lab:
         check_why(browser)
         check_address(browser)
         check_filters(browser, lab)
+        check_near(browser, lab, mover)
         browser.check_quiet()

@@ -1,13 +1,14 @@
 // Why a move was late: the parts of its lag, the times of both robots, what differs, and the alarms near it.
 
 import {get} from "./api.js";
-import {dateTime, known, signed, fixed, withUnit} from "./format.js";
+import {dateTime, known, signed, fixed, time, withUnit} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
 import {el, facts, marked, muted} from "./ui.js";
 
 const SIDES = ["real", "virtual"];
 const NEAR_S = 5; // alarms this long before and after a move belong to it
-const UNANSWERED_S = 120; // without a lap, alarms are looked for as long as this
+const FETCHED = 1000; // alarms of one answer
+const SHOWN = 20;
 const INSTANT_S = 1e-6; // lab time has microseconds
 
 // The parts of a lag, as in the entry, with what each of them means.
@@ -27,20 +28,31 @@ function entryAddress(path, t) {
     return `${path}/entries?since=${Number(t).toFixed(6)}&until=${(Number(t) + INSTANT_S).toFixed(6)}`;
 }
 
-function endOf(e) {
-    return e.t + Math.max(...SIDES.map(side => (known(e[`${side}_lap_s`]) ? e[`${side}_lap_s`]
-        + (e[`${side}_wait_s`] ?? 0) : UNANSWERED_S)));
+// The end of a move: the last reply, or the deadline, which is the time of the alarm that says so.
+async function fetchEnd(path, e, signal) {
+    const ends = SIDES.filter(side => known(e[`${side}_lap_s`]))
+        .map(side => e.t + e[`${side}_lap_s`] + (e[`${side}_wait_s`] ?? 0));
+    if (e.timeout_side) {
+        const {alarms} = await get(`${path}/alarms?type=timeout&order=oldest&limit=${FETCHED}`
+            + `&since=${e.t.toFixed(6)}`, signal);
+        ends.push(...SIDES.filter(side => [side, "both"].includes(e.timeout_side))
+            .map(side => alarms.find(a => a.side === side && a.id === e.id)?.t).filter(known));
+    }
+    return Math.max(e.t, ...ends);
 }
 
-// The move of this lab time, and the alarms near it: {entry, alarms}; entry undefined: there is none.
+// The move of this lab time, and the alarms near it: {entry, alarms, more}; entry undefined: there is none. more:
+// there are alarms beyond these.
 export async function fetchWhy(path, t, signal) {
     const {entries: [entry]} = await get(entryAddress(path, t), signal);
     if (!entry) {
-        return {entry, alarms: []};
+        return {entry, alarms: [], more: false};
     }
-    const {alarms} = await get(`${path}/alarms?limit=20&since=${(entry.t - NEAR_S).toFixed(3)}`
-        + `&until=${(endOf(entry) + NEAR_S).toFixed(3)}`, signal);
-    return {entry, alarms};
+    const end = await fetchEnd(path, entry, signal);
+    const list = await get(`${path}/alarms?limit=${FETCHED}&since=${(entry.t - NEAR_S).toFixed(3)}`
+        + `&until=${(end + NEAR_S).toFixed(3)}`, signal);
+    const alarms = list.alarms.filter(a => !a.id || a.id === entry.id);
+    return {entry, alarms: alarms.slice(0, SHOWN), more: alarms.length > SHOWN || list.next_cursor !== null};
 }
 
 // ---- parts of the lag ----
@@ -127,7 +139,14 @@ function statusOf(e, side) {
         `${side}: ${status ?? "no reply"}${version ? ` (${version})` : ""}`));
 }
 
-export function drawWhy(path, {entry: e, alarms}) {
+function drawNear(alarms, more) {
+    return alarms.length === 0 && !more ? "none" : [
+        alarms.map(a => el("div", {}, marked("⚠", "bad", `${time(a.t)} ${wordsOfAlarm(a.type)} `),
+            el("small", {}, a.detail ?? ""))),
+        more && muted(`Only the newest ${alarms.length} are shown. The tab Alarms has all of them.`)];
+}
+
+export function drawWhy(path, {entry: e, alarms, more}) {
     const address = `api/v1/${entryAddress(path, e.t)}`;
     return el("div", {class: "why"},
         el("div", {}, el("h3", {}, "Parts of the lag"), drawParts(e)),
@@ -135,8 +154,7 @@ export function drawWhy(path, {entry: e, alarms}) {
         facts([
             ["Statuses", SIDES.map(side => statusOf(e, side))],
             ["Answers", e.consistent === true ? "agree" : e.differs ? `differ: ${e.differs}` : "not compared"],
-            ["Alarms within 5 s", alarms.length === 0 ? "none" : alarms.map(a => el("div", {},
-                marked("⚠", "bad", `${wordsOfAlarm(a.type)} `), el("small", {}, a.detail ?? "")))],
+            [`Alarms within ${NEAR_S} s`, drawNear(alarms, more)],
             ["Command", `${e.id ?? "without id"}, ${dateTime(e.t)}`],
             ["Over HTTP", el("a", {href: address}, "this entry")],
         ]));
