@@ -9,6 +9,7 @@ const SIDES = ["real", "virtual"];
 const NEAR_S = 5; // alarms this long before and after a move belong to it
 const FETCHED = 1000; // alarms of one answer
 const SHOWN = 20;
+const VISIBLE_S = 0.0005; // times are shown in milliseconds
 const INSTANT_S = 1e-6; // lab time has microseconds
 
 // The parts of a lag, as in the entry, with what each of them means.
@@ -109,6 +110,13 @@ function piecesOf(e, side) {
         ["transport", "reply on its way", onWay]].filter(([, , s]) => s > 0);
 }
 
+// The robot's own clock may give a motion more time than there was between the command and the reply.
+function clockNote(e, side) {
+    const [lap, motion, transport] = ["lap", "motion", "transport"].map(name => e[`${side}_${name}_s`]);
+    const over = (motion ?? 0) + Math.max(transport ?? 0, 0) - lap;
+    return over >= VISIBLE_S ? `; clock and arrival disagree by ${withUnit(fixed(over, 3), "s")}` : "";
+}
+
 function timeline(e, side, longest) {
     if (!known(e[`${side}_lap_s`])) {
         return [el("span", {}, side), el("span", {class: "muted"}, "no answer")];
@@ -119,7 +127,7 @@ function timeline(e, side, longest) {
         el("div", {class: "timeline", role: "img", "aria-label": `${side} robot: ${words}`},
             pieces.map(([part, name, s]) => el("span", {class: `part-${part}`, title: `${name} ${fixed(s, 3)} s`,
                 style: {width: `${(100 * s / longest).toFixed(3)}%`}}))),
-        el("small", {}, `${words}: ${fixed(e[`${side}_lap_s`], 3)} s`)];
+        el("small", {}, `${words}: ${fixed(e[`${side}_lap_s`], 3)} s${clockNote(e, side)}`)];
 }
 
 function drawTimelines(e) {
