@@ -127,6 +127,10 @@ def check_address(browser):
     browser.press(Keys.ENTER)
     browser.wait("!document.querySelector('.why')", "it is closed")
     assert "move=" not in browser.value("location.hash")
+    for bad in ("move=abc", "move=-1", "move=1e300", "verdict=FOO"):
+        browser.open(f"#/pair/r1/lag?{bad}")
+        browser.wait("document.querySelector('.tab tbody button')", f"the moves in spite of {bad}")
+        assert browser.value("location.hash") == "#/pair/r1/lag", bad
 
 
 def fill(browser, field, text):

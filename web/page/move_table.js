@@ -6,7 +6,7 @@ import {drawWhy, fetchWhy} from "./move_why.js";
 import {judgedText} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {button, el, empty, field, redraw, symbol, table} from "./ui.js";
-import {INCONSISTENT, verdictChip, verdictsOf} from "./verdicts.js";
+import {INCONSISTENT, VERDICTS, verdictChip, verdictsOf} from "./verdicts.js";
 
 const ROWS = 25; // in the table
 const SEARCHED = 1000; // newest moves, if sizes or words are asked for
@@ -90,12 +90,13 @@ function remark(e) {
 
 // ---- filters ----
 
+const FILTERS = [...VERDICTS, INCONSISTENT].map(v => v.name);
 const SIZES = {rotation_rad: "rotation, rad", displacement_m: "displacement, m"};
 
 // Verdicts are chosen by the daemon; sizes and words are looked for here. The address has all of it.
 class Filter {
     constructor({verdict = "", by = "rotation_rad", from = "", to = "", text = ""}, change) {
-        this.verdicts = new Set(verdict.split(",").filter(Boolean));
+        this.verdicts = new Set(verdict.split(",").filter(name => FILTERS.includes(name)));
         this.chips = el("div", {class: "levels", role: "group", "aria-label": "Show only these verdicts"});
         this.change = change;
         const typed = () => {
@@ -149,19 +150,29 @@ class Filter {
 
 // ---- the table ----
 
+const LAB_TIME = /^\d{1,10}(\.\d{1,6})?$/; // seconds since the epoch, as the daemon reads them
+
+const keyOf = e => e.t.toFixed(6);
+
 export class MoveTable {
     // query: of the address of the page. onChange() must fetch and draw again.
     constructor(pair, path, query) {
-        Object.assign(this, {pair, path, open: query.move ?? null, onChange: () => {}});
+        const open = LAB_TIME.test(query.move) ? Number(query.move).toFixed(6) : null;
+        Object.assign(this, {pair, path, open, onChange: () => {}});
         this.filter = new Filter(query, () => this.changed());
         this.list = el("div", {});
         this.node = el("div", {}, this.filter.node, this.list);
+        this.writeAddress(); // without what was no verdict, number or time
     }
 
-    changed() {
+    writeAddress() {
         const given = Object.entries({...this.filter.query(), move: this.open ?? ""}).filter(([, text]) => text !== "");
         const search = new URLSearchParams(given).toString();
         history.replaceState(null, "", pairAddress(this.pair, "lag") + (search ? `?${search}` : ""));
+    }
+
+    changed() {
+        this.writeAddress();
         this.onChange();
     }
 
@@ -177,7 +188,6 @@ export class MoveTable {
     }
 
     draw({rows, searched, why}, counts) {
-        const keyOf = e => e.t.toFixed(6);
         const isOpen = e => keyOf(e) === this.open;
         const shown = !why?.entry || rows.some(isOpen) ? rows : [...rows, why.entry];
         const [number, ...others] = MOVE_COLUMNS;
