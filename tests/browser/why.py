@@ -91,6 +91,10 @@ def check_near(browser, lab, mover):
     browser.wait("document.querySelector('.why')", "the unanswered move")
     near = browser.value("[...document.querySelectorAll('.why .facts > div')].find(n => n.innerText.startsWith('Alarms')).innerText")
     assert len(re.findall(r"\d\d:\d\d:\d\d timeout", near)) == 2 and "out of context" not in near, near
+    browser.click("AHEAD", ".tab .levels")
+    browser.wait("document.querySelector('.tab tbody tr').innerText.includes('not in the selection')",
+                 "the open move stays at its place and says that it was not chosen")
+    assert rows(browser) == sorted(rows(browser), reverse=True) and browser.text(".tab tbody").count("not in the") == 1
 
 
 def rows(browser):

@@ -139,6 +139,12 @@ class Filter {
         return by !== "" || text !== "";
     }
 
+    // Whether a move has one of the chosen verdicts; the daemon does the same for the list.
+    hasVerdict(e) {
+        return this.verdicts.size === 0 || this.verdicts.has(e.verdict)
+            || (e.consistent === false && this.verdicts.has(INCONSISTENT.name));
+    }
+
     accepts(e) {
         const {by, from, to, text} = this.query();
         const size = Math.abs(e[by] ?? 0);
@@ -189,8 +195,12 @@ export class MoveTable {
 
     draw({rows, searched, why}, counts) {
         const isOpen = e => keyOf(e) === this.open;
-        const shown = !why?.entry || rows.some(isOpen) ? rows : [...rows, why.entry];
-        const [number, ...others] = MOVE_COLUMNS;
+        const shown = !why?.entry || rows.some(isOpen) ? rows
+            : [...rows, why.entry].sort((a, b) => b.t - a.t || b.n - a.n);
+        const isSelected = e => this.filter.hasVerdict(e) && this.filter.accepts(e);
+        const [number, ...others] = MOVE_COLUMNS.slice(0, -1);
+        const last = {...MOVE_COLUMNS.at(-1),
+            cell: e => [!isSelected(e) && el("strong", {}, "not in the selection "), remark(e)]};
         const opener = {...number, cell: e => button(String(e.n), () => {
             this.open = isOpen(e) ? null : keyOf(e);
             this.changed();
@@ -198,10 +208,10 @@ export class MoveTable {
             "data-key": keyOf(e)})};
         const focused = document.activeElement?.dataset?.key;
         this.filter.draw(counts);
-        redraw(this.list, shown.length > 0 ? table("Latest moves", [opener, ...others], shown, "",
-            {key: keyOf, detail: e => (isOpen(e) && why?.entry ? drawWhy(this.path, why) : null)})
-            : empty("No such move", this.filter.looks() ? `None of the newest ${searched} moves fits.`
-                : "Choose another verdict, or all of them."));
+        redraw(this.list, rows.length === 0 && empty("No such move", this.filter.looks()
+            ? `None of the newest ${searched} moves fits.` : "Choose another verdict, or all of them."),
+        shown.length > 0 && table("Latest moves", [opener, ...others, last], shown, "",
+            {key: keyOf, detail: e => (isOpen(e) && why?.entry ? drawWhy(this.path, why) : null)}));
         if (focused && document.activeElement?.dataset?.key !== focused) {
             this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
         }
