@@ -143,6 +143,16 @@ def fill(browser, field, text):
         node.dispatchEvent(new Event('input'));""", field, text)
 
 
+def check_question(browser):
+    for field, text, words in (("next-displacement", "", "Displacement, m: nothing was given"),
+                               ("next-bound", "0", "Bound of the lag, s: 0 was given")):
+        before = browser.value("document.getElementById(arguments[0]).value", field)
+        fill(browser, field, text)
+        browser.click("Ask", ".tab")
+        browser.wait(f"document.querySelector('.tab .failure')?.innerText.includes('{words}')", words)
+        fill(browser, field, before)
+
+
 def check_filters(browser, lab):
     verdicts = {e["n"]: e["verdict"] for e in map(json.loads, lab.records("r1", "entries"))}
     for chosen in (["AHEAD"], ["AHEAD", "SYNC"]):
@@ -174,6 +184,7 @@ with Lab(pairs="r1: {timeout_s: 8, sync_tolerance_s: 0.5}") as lab:
         check_trust(browser, lab)
         check_why(browser)
         check_address(browser)
+        check_question(browser)
         check_filters(browser, lab)
         check_near(browser, lab, mover)
         browser.check_quiet()

@@ -1,7 +1,7 @@
 // The box "Next move": how long a move takes, whether the twin may be trusted for it, how many forecasts held, and of
 // moves of which sizes.
 
-import {get, send} from "./api.js";
+import {Problem, get, send} from "./api.js";
 import {legend} from "./chart.js";
 import {fixed, known, percent, plural, signed, withUnit} from "./format.js";
 import {dot, plot, square} from "./plot.js";
@@ -57,6 +57,22 @@ function rangeMap(entries) {
         legend([["●", "real", "the lag was within its 95 %"], ["□", "bad", "it was not"]]));
 }
 
+// [least, most] of each field of the question, as the daemon accepts them.
+const LIMITS = [[-1e6, 1e6], [-1e9, 1e9], [1e-6, 1e9]];
+
+// The fields as numbers; the error names the first one that has none, or one that is not allowed.
+function readFields(fields) {
+    return fields.map(([label, input], k) => {
+        const [least, most] = LIMITS[k];
+        const value = input.value === "" ? NaN : Number(input.value);
+        if (!(value >= least && value <= most)) {
+            throw new Problem(0, "This cannot be asked", `${label.textContent}: ${input.value || "nothing"} was given, `
+                + `a number from ${least} to ${most} would be right.`);
+        }
+        return value;
+    });
+}
+
 // The box, and show(signal), which fetches the gauge and the map.
 export function forecastBox(path) {
     const [counted, answer, map] = places(3);
@@ -65,8 +81,8 @@ export function forecastBox(path) {
         numberField("next-bound", "Bound of the lag, s", 0.1)];
     async function ask(event) {
         event.preventDefault();
-        const [rotation, displacement, bound] = fields.map(([, input]) => Number(input.value));
         try {
+            const [rotation, displacement, bound] = readFields(fields);
             const [move, trust] = await Promise.all([
                 get(`${path}/forecast?rotation_rad=${rotation}&displacement_m=${displacement}`),
                 send("POST", `${path}/forecast`,
