@@ -142,7 +142,7 @@ static enum level judge_pair(const struct page *page, json_t *pair, char why[TEX
     return TROUBLE;
 }
 
-/* Is the forecast of the lag credible? */
+/* Is the forecast of the lag credible? If not, it is "not known" (docs/forecast.md). */
 static bool judge_trust(json_t *pair, char why[TEXT_MAX])
 {
     json_t *forecast = json_object_get(pair, "forecast");
@@ -150,11 +150,16 @@ static bool judge_trust(json_t *pair, char why[TEXT_MAX])
     const long long held = count_of(lag, "held");
     const long long of = count_of(lag, "of");
     const double most = json_number_value(json_array_get(json_object_get(lag, "held_ci95"), 1));
-    const bool trusted = of >= ENOUGH_HELD && most >= json_file_real(forecast, "level");
+    json_t *next = json_object_get(pair, "trust");
+    const bool open =
+        isnan(json_file_real(next, "lag_low_s")) || isnan(json_file_real(next, "lag_high_s"));
+    const bool trusted =
+        of >= ENOUGH_HELD && !open && most >= json_file_real(forecast, "level");
     (void)snprintf(why, TEXT_MAX, "%s: %lld of %lld predicted lags held",
-                   trusted             ? "yes"
-                   : of >= ENOUGH_HELD ? "no"
-                                       : "not known, 20 are needed",
+                   trusted            ? "yes"
+                   : of < ENOUGH_HELD ? "not known, 20 are needed"
+                   : open             ? "not known, the interval of the lag is open"
+                                      : "not known",
                    held, of);
     return trusted;
 }
