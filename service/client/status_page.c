@@ -189,16 +189,24 @@ static void print_verdicts(const struct page *page, json_t *pairs)
     (void)printf(moves > 0 ? " of the last %lld moves\n" : "no moves yet\n", moves);
 }
 
+/* Writes an end of an interval; an open end is null in JSON. */
+static const char *format_end(json_t *end, char out[32])
+{
+    (void)snprintf(out, 32, json_is_number(end) ? "%.4g" : "-", json_number_value(end));
+    return out;
+}
+
 static void print_speed(json_t *fit, const char *name, const char *words)
 {
     json_t *ci95 = json_object_get(json_object_get(fit, "ci95"), name);
     const double value = json_file_real(json_object_get(fit, "values"), name);
-    const double low = json_number_value(json_array_get(ci95, 0));
-    const double high = json_number_value(json_array_get(ci95, 1));
+    json_t *low = json_array_get(ci95, 0);
+    json_t *high = json_array_get(ci95, 1);
+    char ends[2][32];
     if (isfinite(value)) {
-        (void)printf(json_is_real(json_array_get(ci95, 0)) ? ", %s %.4g [%.4g, %.4g]"
-                                                           : ", %s %.4g",
-                     words, value, low, high);
+        (void)printf(json_is_number(low) || json_is_number(high) ? ", %s %.4g [%s, %s]"
+                                                                 : ", %s %.4g",
+                     words, value, format_end(low, ends[0]), format_end(high, ends[1]));
     }
 }
 
