@@ -12,8 +12,10 @@ enum {
     TEXT_MAX = 256,
     TROUBLED_MAX = 3, /* pairs in trouble with a line each */
     NEW_ALARM_S = 60,
+    RECENT_ALARM_S = 900,
     ENOUGH_MOVES = 10,
-    ENOUGH_HELD = 20 /* predictions before their share means something (docs/forecast.md) */
+    FAILED_SHARE = 10, /* one of so many moves failed: worth a look */
+    ENOUGH_HELD = 20   /* predictions before their share means something (docs/forecast.md) */
 };
 
 /* How a pair is, the worst first. */
@@ -103,21 +105,48 @@ static long long count_of(json_t *object, const char *key)
 
 /* ---- judgements of a pair -------------------------------------------------------------- */
 
-/* Judges a pair as the overview of the page does (web/page/pair_state.js), with the reason. */
-static enum level judge_pair(const struct page *page, json_t *pair, char why[TEXT_MAX])
+/* Judges the shares of the last moves, and alarms that are not new. */
+static enum level judge_recent(json_t *pair, double alarm_age_s, char why[TEXT_MAX])
 {
     json_t *recent = json_object_get(pair, "recent_verdicts");
-    json_t *alarm = json_object_get(pair, "last_alarm");
-    const char *last = json_file_text(pair, "last_verdict");
     const long long late = count_of(recent, "AHEAD") + count_of(recent, "BEHIND");
-    const bool moved = last[0] != '\0';
+    const long long failed = count_of(recent, "TIMEOUT") + count_of(recent, "OVERFLOW");
+    const long long contrary = count_of(json_object_get(pair, "recent_consistency"), "false");
+    const bool moved = json_file_text(pair, "last_verdict")[0] != '\0';
     long long moves = 0;
-    char seen[48];
     const char *name = NULL;
     json_t *count = NULL;
     json_object_foreach(recent, name, count) {
         moves += json_integer_value(count);
     }
+    const bool enough = moves >= ENOUGH_MOVES;
+    if (enough && FAILED_SHARE * failed >= moves) {
+        (void)snprintf(why, TEXT_MAX, "%lld of the last %lld commands failed", failed, moves);
+    } else if (enough && FAILED_SHARE * contrary >= moves) {
+        (void)snprintf(why, TEXT_MAX, "%lld of the last %lld answers contradict each other",
+                       contrary, moves);
+    } else if (enough && 2 * late > moves) {
+        (void)snprintf(why, TEXT_MAX, "%lld of the last %lld moves were late", late, moves);
+    } else if (alarm_age_s < RECENT_ALARM_S) {
+        (void)snprintf(why, TEXT_MAX, "alarm: %s",
+                       json_file_text(json_object_get(pair, "last_alarm"), "type"));
+    } else {
+        json_t *following = json_object_get(pair, "following");
+        const bool active = json_is_true(json_object_get(following, "active"));
+        (void)snprintf(why, TEXT_MAX, "%s", moved || active ? "" : "no command has ended yet");
+        return moved || active ? WELL : QUIET;
+    }
+    return WATCH;
+}
+
+/* Judges a pair as the overview of the page does (web/page/pair_state.js), with the reason. */
+static enum level judge_pair(const struct page *page, json_t *pair, char why[TEXT_MAX])
+{
+    json_t *alarm = json_object_get(pair, "last_alarm");
+    json_t *following = json_object_get(pair, "following");
+    const char *last = json_file_text(pair, "last_verdict");
+    const double alarm_age_s = page->now_s - json_file_real(alarm, "t");
+    char seen[48];
     for (size_t i = 0; i < COUNT(sides); i++) {
         json_t *side = json_object_get(pair, sides[i]);
         if (strcmp(json_file_text(side, "connection"), "offline") == 0) {
@@ -126,18 +155,16 @@ static enum level judge_pair(const struct page *page, json_t *pair, char why[TEX
             return TROUBLE;
         }
     }
-    if (strcmp(last, "TIMEOUT") == 0 || strcmp(last, "OVERFLOW") == 0) {
+    if (json_is_true(json_object_get(following, "missed"))) {
+        (void)snprintf(why, TEXT_MAX, "the fidelity target is missed");
+    } else if (strcmp(last, "TIMEOUT") == 0 || strcmp(last, "OVERFLOW") == 0) {
         (void)snprintf(why, TEXT_MAX, "the last command ended with %s", last);
     } else if (json_is_false(json_object_get(pair, "last_consistent"))) {
         (void)snprintf(why, TEXT_MAX, "the last replies of both robots differ");
-    } else if (page->now_s - json_file_real(alarm, "t") < NEW_ALARM_S) {
+    } else if (alarm_age_s < NEW_ALARM_S) {
         (void)snprintf(why, TEXT_MAX, "alarm: %s", json_file_text(alarm, "type"));
-    } else if (moves >= ENOUGH_MOVES && 2 * late > moves) {
-        (void)snprintf(why, TEXT_MAX, "%lld of the last %lld moves were late", late, moves);
-        return WATCH;
     } else {
-        (void)snprintf(why, TEXT_MAX, "%s", moved ? "" : "no command has ended yet");
-        return moved ? WELL : QUIET;
+        return judge_recent(pair, alarm_age_s, why);
     }
     return TROUBLE;
 }
