@@ -13,7 +13,7 @@ void entry_filter_arguments(struct entry_filter *filter,
     /* clang-format off */
     const struct argument own[ENTRY_FILTER_ARGUMENTS] = {
         {"since", 0, ARGUMENT_TEXT, &filter->since, 0, 0, "TIME",
-         "from this time on: 2026-11-20T05:55, Unix seconds, today, yesterday, -2h"},
+         "from this time on: 2026-11-20T05:55:00Z, Unix seconds, today, yesterday, -2h"},
         {"until", 0, ARGUMENT_TEXT, &filter->until, 0, 0, "TIME", "before this time"},
         {"verdict", 0, ARGUMENT_TEXT, &filter->verdict, 0, 0, "NAME,...",
          "entries of these verdicts, or INCONSISTENT: replies that differ"},
