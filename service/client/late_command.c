@@ -36,11 +36,15 @@ static void name_part(const json_t *entry, char out[WORD_MAX])
 {
     const char *part = json_file_text(entry, "explained_by");
     const char *silent = json_file_text(entry, "timeout_side");
+    const bool predicted = !isnan(json_file_real(entry, "lag_expected_s"));
+    const bool done = strcmp(json_file_text(entry, "real_status"), "done") == 0 &&
+                      strcmp(json_file_text(entry, "virtual_status"), "done") == 0;
     (void)snprintf(out, WORD_MAX, "%s%s",
                    silent[0]                                       ? "no reply from "
                    : strcmp(part, "not_explained") == 0            ? "not explained"
                    : part[0]                                       ? part
                    : !isnan(json_file_real(entry, "lag_excess_s")) ? "as predicted"
+                   : predicted && !done                            ? "not both done"
                                                                    : "no prediction",
                    silent);
 }
