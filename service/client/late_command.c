@@ -65,6 +65,13 @@ static void format_lap(char out[16], const json_t *entry, const char *key, bool 
     (void)snprintf(out, 16, isnan(value) ? "-" : sign ? "%+.3f" : "%.3f", value);
 }
 
+/* Writes the size of a move; one that no robot can do is short, too. */
+static void format_size(char out[16], const json_t *entry, const char *key, bool rotation)
+{
+    const double value = json_file_real(entry, key);
+    (void)snprintf(out, 16, fabs(value) >= 1e6 ? "%.3g" : rotation ? "%+.2f" : "%.3f", value);
+}
+
 static void print_entry(const struct late *late, const json_t *entry, const char *part)
 {
     static const char *const laps[] = {"real_lap_s", "virtual_lap_s", "lag_s"};
@@ -72,6 +79,7 @@ static void print_entry(const struct late *late, const json_t *entry, const char
     char id[EVENT_ID_MAX];
     char pair[EVENT_PAIR_MAX];
     char lap[COUNT(laps)][16];
+    char size[2][16];
     char member[WORD_MAX + 8];
     const char *word = json_file_text(entry, "verdict");
     const enum verdict verdict = (enum verdict)names_value(&verdict_names, word);
@@ -81,9 +89,10 @@ static void print_entry(const struct late *late, const json_t *entry, const char
     for (size_t i = 0; i < COUNT(laps); i++) {
         format_lap(lap[i], entry, laps[i], i == 2);
     }
-    (void)printf("%.19sZ %-8s %-12s %+6.2f %7.3f %8s %8s %s%8s  %-10s%s", time, utf8_tame(pair),
-                 id[0] ? utf8_tame(id) : "-", json_file_real(entry, "rotation_rad"),
-                 json_file_real(entry, "displacement_m"), lap[0], lap[1],
+    format_size(size[0], entry, "rotation_rad", true);
+    format_size(size[1], entry, "displacement_m", false);
+    (void)printf("%.19sZ %-8s %-12s %6s %7s %8s %8s %s%8s  %-10s%s", time, utf8_tame(pair),
+                 id[0] ? utf8_tame(id) : "-", size[0], size[1], lap[0], lap[1],
                  late->colour && verdict < VERDICT_COUNT ? colour_of_verdict(verdict) : "",
                  lap[2], word, late->colour ? COLOUR_PLAIN : "");
     (void)snprintf(member, sizeof member, "lag_%s_s", part);
@@ -100,7 +109,7 @@ static void print_entries(const struct late *late, const json_t *answer)
     const bool more = json_is_string(json_object_get(answer, "next_cursor"));
     struct part_counts parts = {0};
     const size_t count = json_array_size(entries);
-    double worst_s = 0.0;
+    double worst_s = (double)NAN;
     if (count > 0) {
         (void)printf("%-20s %-8s %-12s %6s %7s %8s %8s %8s  %-10s %s\n", "time (UTC)", "pair",
                      "id", "rad", "m", "real s", "virtual", "lag s", "verdict", "cause");
@@ -112,11 +121,13 @@ static void print_entries(const struct late *late, const json_t *answer)
         name_part(entry, part);
         count_part(&parts, part);
         print_entry(late, entry, part);
-        worst_s = fabs(lag_s) > fabs(worst_s) ? lag_s : worst_s;
+        worst_s = isnan(worst_s) || fabs(lag_s) > fabs(worst_s) ? lag_s : worst_s;
     }
     (void)printf("%zu %s%s", count, count == 1 ? "move" : "moves",
-                 more ? ", the newest; --limit shows more" : "");
-    if (count > 0) {
+                 !more                           ? ""
+                 : late->limit < QUERY_LIMIT_MAX ? ", the newest; --limit shows more"
+                                                 : ", the newest; --until shows older ones");
+    if (!isnan(worst_s)) {
         (void)printf("; largest lag %+.3f s", worst_s);
     }
     for (size_t i = 0; i < PARTS_MAX && parts.counts[i] > 0; i++) {
