@@ -15,6 +15,7 @@
 
 enum {
     HOST_MAX = 256,
+    PORT_MAX = 65535,
     HEAD_MAX = 4096,        /* of a request */
     ANSWER_MAX = 256 << 20, /* of a lab of 10 000 pairs: 20 MB */
     SILENCE_S = 10
@@ -50,6 +51,10 @@ static enum status read_url(const char *url, struct address *out, struct err *er
         path[strcspn(path, "?# \r\n")] || path_bytes >= sizeof out->path) {
         return err_set(err, STATUS_E_ARG, FAULT_BAD_ADDRESS, url,
                        "not a URL: http://HOST:PORT or https://HOST:PORT would be right");
+    }
+    if (strtol(out->port, NULL, 10) > PORT_MAX) {
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_ADDRESS, url,
+                       "there is no port %s: 1 to %d would be right", out->port, PORT_MAX);
     }
     memcpy(out->path, path, path_bytes);
     if (port == 0) {
@@ -191,6 +196,12 @@ static enum status cut_head(const char *url, struct http_answer *answer, struct 
 {
     static const char length[] = "\r\ncontent-length:";
     char *end = answer->body ? strstr(answer->body, "\r\n\r\n") : NULL;
+    if (answer->bytes == 0) {
+        return err_set(
+            err, STATUS_E_IO, FAULT_NOT_CONNECTED, url,
+            "it closed the connection without an answer; with TLS, https:// would be "
+            "right");
+    }
     if (!end || strncmp(answer->body, "HTTP/1.", 7) != 0) {
         return err_set(err, STATUS_E_IO, FAULT_UNEXPECTED_VALUE, url,
                        "the answer is no HTTP; with TLS, https:// would be right");

@@ -118,8 +118,9 @@ def check_faults(rig, url):
             (["late", "--since", "soon", *url], 2, "--since: not a time: Unix seconds"),
             (["late", "--verdict", "LATE", *url], 2, "--verdict: must be one of AHEAD"),
             (["late", "--since", "now", "--until", "-1h", *url], 2, "--until: must be later than since"),
+            (["late", "--url", "http://lab:65536"], 1, "there is no port 65536: 1 to 65535 would be right"),
             (["late", "--url", "lab:8420"], 1, "lab:8420: not a URL: http://HOST:PORT"),
-            (["late", "--url", f"http://127.0.0.1:{rig.broker_port}"], 1, "the answer is no HTTP"),
+            (["late", "--url", f"http://127.0.0.1:{rig.broker_port}"], 1, "it closed the connection without an answer"),
             (["late", "--url", f"http://127.0.0.1:{rig.http_port}/page"], 1, "there is nothing at this path"),
             (["late", "--token-file", rig.folder / "none", *url], 1, "none: the token cannot be read: No such file")):
         error = tandem(*words, status=status)
@@ -131,7 +132,7 @@ class Guard(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         known = self.headers["Authorization"] == "Bearer secret-of-the-test"
-        body = json.dumps({"entries": [ENTRY], "next_cursor": None}).encode() if known else self.server.page
+        body = json.dumps({"entries": self.server.entries, "next_cursor": None}).encode() if known else self.server.page
         self.send_response(200 if known else 401)
         self.send_header("Content-Length", str(len(body) + self.server.missing))
         self.end_headers()
@@ -143,12 +144,15 @@ class Guard(http.server.BaseHTTPRequestHandler):
 
 def check_token(rig):
     with http.server.HTTPServer(("127.0.0.1", 0), Guard) as guard:
-        guard.missing, guard.page = 0, PROBLEM
+        guard.missing, guard.page, guard.entries = 0, PROBLEM, [ENTRY]
         threading.Thread(target=guard.serve_forever).start()
         url = ["--url", f"http://127.0.0.1:{guard.server_port}"]
         assert "the token is missing or wrong; --token-file FILE names" in tandem("late", *url, status=1)
         page = tandem("late", *url, "--token-file", rig.folder / "token").splitlines()
         assert "AHEAD      waiting +0.440 (predicted +0.050)" in page[1] and page[2] == "1 move; largest lag +0.500 s; waiting 1" and " r?[1m1" in page[1], page
+        guard.entries = [{**ENTRY, "rotation_rad": 1e300, "lag_s": None, "explained_by": None, "lag_excess_s": None, "virtual_status": "failed"}]
+        page = tandem("late", *url, "--token-file", rig.folder / "token").splitlines()
+        assert " 1e+300 " in page[1] and page[1].endswith(" not both done (predicted +0.050)") and page[2] == "1 move; not both done 1", page
         guard.missing = 1
         assert "the answer was cut off" in tandem("late", *url, "--token-file", rig.folder / "token", status=1)
         guard.missing, guard.page = 0, b"<html>"
@@ -168,7 +172,7 @@ def check_tls(rig):
     rig.wait(lambda: subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).returncode == 0, "status over TLS", 20)
     assert "certificate is not trusted for 127.0.0.1" in tandem("status", *url, status=1)
     assert "no certificate can be read here" in tandem("status", *url, "--ca-file", rig.lab, status=1)
-    assert "the answer is no HTTP; with TLS, https:// would be right" in tandem("status", "--url", url[1].replace("https", "http"), status=1)
+    assert "; with TLS, https:// would be right" in tandem("status", "--url", url[1].replace("https", "http"), status=1)
 
 
 def main():
