@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "base/text/utf8.h"
 #include "config/options/option_file.h"
 #include "web/http/address.h"
 
@@ -81,8 +82,7 @@ static bool add_rows(const json_t *rows, struct move_plan *plan)
 {
     const json_t *row;
     size_t i;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const struct travel_move move = {json_number_value(json_array_get(row, 0)),
                                          json_number_value(json_array_get(row, 1)),
                                          json_number_value(json_array_get(row, 2))};
@@ -109,7 +109,7 @@ bool drive_history_read(const struct http_options *http, const char *pair,
     json_decref(document);
     if (!added) {
         answer[strcspn(answer, "\r\n")] = '\0';
-        return report_fault(http, answer);
+        return report_fault(http, utf8_tame(answer));
     }
     return true;
 }

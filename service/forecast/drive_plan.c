@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/utf8.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
 #include "service/sim/mission/mission_legs.h"
@@ -172,6 +173,7 @@ void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t 
     if (!s.error && json_text_is(&type, "drift") && json_text_is(&side, "real")) {
         plan->drifted = true;
         (void)json_text_copy(&detail, plan->drift, sizeof plan->drift, false);
+        (void)utf8_tame(plan->drift); /* anybody may publish an alarm */
     }
 }
 

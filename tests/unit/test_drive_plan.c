@@ -120,7 +120,8 @@ static void learn(enum drive_outcome outcome)
 
 static void test_stops(void)
 {
-    static const char alarm[] = "{\"type\":\"drift\",\"side\":\"%s\",\"detail\":\"slower\"}";
+    static const char alarm[] = "{\"type\":\"drift\",\"side\":\"%s\",\"detail\":"
+                                "\"slower\\u001b[2J\"}";
     struct event_command command;
     char text[80];
     start_plan(true);
@@ -141,7 +142,7 @@ static void test_stops(void)
         drive_plan_receive_alarm(&plan, text, (size_t)bytes);
         CHECK_INT("drift", drive_plan_choose(&plan, &command), i == 0);
     }
-    CHECK("drift", plan.stop == DRIVE_DRIFT && strcmp(plan.drift, "slower") == 0);
+    CHECK("drift", plan.stop == DRIVE_DRIFT && strcmp(plan.drift, "slower?[2J") == 0);
 }
 
 int main(void)
