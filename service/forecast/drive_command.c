@@ -420,7 +420,9 @@ static int run_drive(struct drive *d)
         drive_all(d);
     }
     if (d->plan && d->plan->stop == DRIVE_GOES_ON) {
-        d->plan->stop = stop_signal_raised() ? DRIVE_SIGNAL : DRIVE_TIME;
+        d->plan->stop = stop_signal_raised() ? DRIVE_SIGNAL
+                        : connected          ? DRIVE_TIME
+                                             : DRIVE_NO_CONNECTION;
     }
     session_close(&d->session, STOP_MS);
     if (connected && !ready) {

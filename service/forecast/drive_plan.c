@@ -260,6 +260,7 @@ static const char *stop_detail(const struct drive_plan *plan)
         [DRIVE_BLOCKED] = "blocked, failed or silent twice in a row",
         [DRIVE_COUNT] = "--count",
         [DRIVE_TIME] = "--for",
+        [DRIVE_NO_CONNECTION] = "there was none to the broker",
         [DRIVE_FULL] = "2000 moves do not suffice",
         [DRIVE_FAILED] = "not enough memory",
     };

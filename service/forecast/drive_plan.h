@@ -26,6 +26,7 @@ struct drive_plan_options {
     X(DRIVE_BLOCKED, "blocked") /* blocked, failed or silent twice in a row */                 \
     X(DRIVE_COUNT, "count") /* --count */                                                      \
     X(DRIVE_TIME, "time") /* --for */                                                          \
+    X(DRIVE_NO_CONNECTION, "no_connection")                                                    \
     X(DRIVE_SIGNAL, "signal")                                                                  \
     X(DRIVE_FULL, "moves") /* MOVE_PLAN_MAX moves do not suffice */                            \
     X(DRIVE_FAILED, "failed") /* not enough memory */

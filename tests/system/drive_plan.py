@@ -78,6 +78,9 @@ def check_stops(rig):
     assert drive(rig, *lab, "--for", 2, status=3)[1]["stop"] == "time"
     silent, end = drive(rig, "--port", rig.broker_port, "--pair", "nobody", "--timeout", 0.5, status=3)
     assert end["stop"] == "blocked" and len(silent) == 2, end
+    process = begin(rig, "--port", 1, "--for", 0.5)
+    out, _ = process.communicate(timeout=limit_s(60))
+    assert process.returncode == 1 and json.loads(out)["stop"] == "no_connection", (process.returncode, out)
     for stop in "drift", "signal":
         process = begin(rig, *lab)
         process.stdout.readline()
