@@ -19,6 +19,8 @@ const char *forecast_question_fault(const struct pair_params *p, double rotation
     return pair_is_arm(p) ? "the pair is an arm: its moves are not known by their size"
            : !travel_move_usable(&move)
                ? "a move turns by up to 1e6 rad and drives by up to 1e9 m"
+           : !pair_forecast_sizes(rotation_rad, displacement_m)
+               ? "a move with a rotation or a displacement other than 0 was expected"
                : NULL;
 }
 
@@ -180,10 +182,11 @@ void forecast_report_move(struct json_writer *w, const char *key, const struct p
         const struct forecast_interval i = forecast_interval(&made, q, question->level);
         describe_beyond(&past.past, q, forecast_beyond(&past.past, q, move, leverage[q]), move,
                         text, sizeof text);
-        JSON_WRITE_OBJECT(w, forecast_quantity_name(q), JSON("expected_s", i.expected_s),
-                          JSON("low_s", i.low_s), JSON("high_s", i.high_s),
-                          JSON("basis", forecast_basis_name(i.basis)),
-                          JSON("beyond", text[0] ? text : NULL));
+        const bool below = q < FORECAST_LAG && i.expected_s < 0.0; /* no lap is */
+        JSON_WRITE_OBJECT(
+            w, forecast_quantity_name(q), JSON("expected_s", below ? 0.0 : i.expected_s),
+            JSON("low_s", i.low_s), JSON("high_s", i.high_s),
+            JSON("basis", forecast_basis_name(i.basis)), JSON("beyond", text[0] ? text : NULL));
     }
     json_write_close(w);
 }
@@ -358,11 +361,12 @@ static void write_sum(struct json_writer *w, enum forecast_quantity q,
                       const struct forecast_sum *sum)
 {
     const double low_s = sum->expected_s - sum->half_s;
-    JSON_WRITE_OBJECT(w, forecast_quantity_name(q), JSON("expected_s", sum->expected_s),
-                      JSON("low_s", q < FORECAST_LAG && low_s < 0.0 ? 0.0 : low_s),
-                      JSON("high_s", sum->expected_s + sum->half_s),
-                      JSON_WHOLE("windows", sum->windows),
-                      JSON_IF(isnan(sum->half_s), JSON("why", "few moves")));
+    const bool below = q < FORECAST_LAG && sum->expected_s < 0.0; /* no lap is */
+    JSON_WRITE_OBJECT(
+        w, forecast_quantity_name(q), JSON("expected_s", below ? 0.0 : sum->expected_s),
+        JSON("low_s", q < FORECAST_LAG && low_s < 0.0 ? 0.0 : low_s),
+        JSON("high_s", sum->expected_s + sum->half_s), JSON_WHOLE("windows", sum->windows),
+        JSON_IF(isnan(sum->half_s), JSON("why", "few moves")));
 }
 
 void forecast_report_sum(struct json_writer *w, const char *key, const struct pair *pair,
