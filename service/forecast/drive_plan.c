@@ -16,6 +16,7 @@ enum { NOT_DONE_MAX = 2 };
 static const double GOAL_RATIO = 0.02; /* without --goal and --mission */
 static const double PERCENT_MIN = 0.1;
 static const double PERCENT_MAX = 50.0;
+static const double SIZE_RATIO = 0.01; /* sizes that differ by less are the same */
 
 ENUM_NAMES(drive_stop, DRIVE_STOP_COUNT, DRIVE_STOPS(NAMES_TEXT));
 
@@ -87,6 +88,27 @@ static bool add_leg(void *context, double rotation_rad, double displacement_m)
     return true;
 }
 
+/* Moves of one size of a kind tell the sum of its delay and its time only. That suffices for a
+ * mission of such moves, but for no speed. */
+static bool sizes_suffice(const struct next_move_aim *aim)
+{
+    static const char *const options[2][2] = {
+        {"--turn-max", "above --turn-min was expected"},
+        {"--drive-max", "above --drive-min was expected"}};
+    static const enum travel_term terms[2][2] = {{TRAVEL_TA, TRAVEL_INV_W},
+                                                 {TRAVEL_TR, TRAVEL_INV_V}};
+    for (size_t k = 0; k < 2; k++) {
+        const double *range = k == 0 ? aim->turn_rad : aim->drive_m;
+        const double *row = aim->mission_row;
+        const double other = fabs(row[terms[k][1]] - range[0] * row[terms[k][0]]);
+        const bool same = aim->mission && other <= SIZE_RATIO * row[terms[k][1]];
+        if (range[1] <= range[0] && !same) {
+            return refuse_option("--plan", options[k][0], options[k][1]);
+        }
+    }
+    return true;
+}
+
 bool drive_plan_read(const struct drive_plan_options *options, struct next_move_aim *aim)
 {
     const bool within = !isnan(options->within_s);
@@ -106,7 +128,8 @@ bool drive_plan_read(const struct drive_plan_options *options, struct next_move_
     aim->half_s = options->within_s;
     return (!options->goal || read_goal(options->goal, aim)) &&
            (!options->room || read_room(options->room, aim)) &&
-           (!options->mission || mission_legs_read("drive", options->mission, add_leg, aim));
+           (!options->mission || mission_legs_read("drive", options->mission, add_leg, aim)) &&
+           (!options->plan || sizes_suffice(aim));
 }
 
 /* ---- the robot ---- */

@@ -12,6 +12,8 @@ GUESSES = "nominal_angular_speed_radps: 10, nominal_linear_speed_mps: 4"
 ROOM = (-1.2, -1.0, 1.2, 1.0)
 WRONG = (
     (["--goal", "2%"], "need --plan"),
+    (["--plan", "--turn-min", "3", "--turn-max", "3"], "--plan --turn-max: above --turn-min was expected"),
+    (["--plan", "--drive-min", "0.5", "--drive-max", "0.5"], "--plan --drive-max: above --drive-min was expected"),
     (["--plan", "--room", "5,5,6,6"], "the robot stands at (0, 0), outside of the room"),
     (["--plan", "--room", "-1,-1,1,1", "--pair", "nobody"], "no pose of the real robot arrived"),
 )
