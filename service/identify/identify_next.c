@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/numbers/number.h"
@@ -113,10 +114,13 @@ static enum status parse_limits(const struct model *model, const char *text, dou
 
 static enum status check_alone(const struct identify_next_options *next, struct err *err)
 {
+    const struct identify_next_options usual = identify_request_defaults().next;
     const struct {
         const char *name;
         bool given;
-    } rows[] = {{"criterion", next->criterion != NULL},
+    } rows[] = {{"next-for", fabs(next->seconds - usual.seconds) > 0.0},
+                {"seed", fabs(next->seed - usual.seed) > 0.0},
+                {"criterion", next->criterion != NULL},
                 {"mission", next->mission != NULL},
                 {"limits", next->limits != NULL},
                 {"slew", next->slew_per_s > 0.0},
@@ -128,6 +132,41 @@ static enum status check_alone(const struct identify_next_options *next, struct 
         }
     }
     return STATUS_OK;
+}
+
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat other;
+    return path && stat(path, &other) == 0 && other.st_dev == file->st_dev &&
+           other.st_ino == file->st_ino;
+}
+
+static bool is_listed(const struct csv_source *files, size_t count, const struct stat *file)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        found = found || (!files[i].text && is_file(files[i].path, file));
+    }
+    return found;
+}
+
+/* A plan must not replace what it is made from, whatever the name of the file. */
+static enum status check_file(const struct identify_request *request, struct err *err)
+{
+    const struct identify_next_options *next = &request->next;
+    struct stat file;
+    if (stat(next->path, &file) != 0) {
+        return STATUS_OK;
+    }
+    if (is_listed(request->files, request->file_count, &file) ||
+        is_listed(request->validate, request->validate_count, &file) ||
+        is_file(next->mission, &file) || is_file(request->reference, &file)) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, next->path,
+                       "is read by this command; --next needs another file");
+    }
+    return next->force ? STATUS_OK
+                       : err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, next->path,
+                                 "exists; --force replaces it");
 }
 
 enum status identify_next_check(const struct model_row *row,
@@ -147,11 +186,7 @@ enum status identify_next_check(const struct model_row *row,
                        "--mission and --criterion all exclude each other");
     }
     const enum status st = parse_limits(row->model, next->limits, limits, err);
-    if (st == STATUS_OK && !next->force && access(next->path, F_OK) == 0) {
-        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, next->path,
-                       "exists; --force replaces it");
-    }
-    return st;
+    return st == STATUS_OK ? check_file(request, err) : st;
 }
 
 /* ---- what the fit knows ---- */
@@ -333,8 +368,9 @@ static double find_efficiency(const struct input_plan *walk,
 }
 
 /* The commands of a mission: times, and an effort per axis. */
-static enum status read_mission(const struct identify_result *result, struct table *table,
-                                const char *names[][3], struct err *err)
+static enum status read_mission(const struct identify_result *result, double dt_s,
+                                struct table *table, const char *names[][3],
+                                struct err *err)
 {
     const struct model *model = result->head.row->model;
     struct file_mark mark;
@@ -356,6 +392,15 @@ static enum status read_mission(const struct identify_result *result, struct tab
                               t_s[k - 1]);
         }
     }
+    const double most_s = (double)SURVEY_MAX * dt_s;
+    for (size_t k = 1; k < table->count && st == STATUS_OK; k++) {
+        if (!(t_s[k] - t_s[0] <= most_s)) {
+            return err_set_at(err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, source.path,
+                              (unsigned)k + 2, 1,
+                              "t_s is %g s after the first row, a mission may last %g s",
+                              t_s[k] - t_s[0], most_s);
+        }
+    }
     return st == STATUS_OK && table->count < 2
                ? err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, source.path,
                          "has %zu rows, a mission needs two", table->count)
@@ -367,7 +412,7 @@ static enum status survey_mission(const struct identify_result *result, struct i
 {
     const char *names[1 + MODEL_AXES_MAX][3] = {{NULL}};
     struct table table = {.channels = 0};
-    enum status st = read_mission(result, &table, names, err);
+    enum status st = read_mission(result, walk->dt_s, &table, names, err);
     bool finite = true;
     input_plan_rest(walk);
     for (size_t k = 0; st == STATUS_OK && k + 1 < table.count && finite; k++) {
@@ -381,6 +426,7 @@ static enum status survey_mission(const struct identify_result *result, struct i
         for (double s = 0.0; s < count && finite; s += 1.0) {
             finite = input_plan_append(walk, effort, 1, mission);
         }
+        st = identify_ask_on(&result->head.caller, "planning", PLAN_SHARE, err);
     }
     table_free(&table);
     return st == STATUS_OK && !finite

@@ -198,6 +198,34 @@ static void test_refused(void)
     }
 }
 
+/* A recording, also under another name, stays; a mission with a gap ends at once. */
+static void test_files(void)
+{
+    char input[SCRATCH_MAX + 16];
+    char other[SCRATCH_MAX + 16];
+    (void)snprintf(input, sizeof input, "%s/input.csv", folder);
+    (void)snprintf(other, sizeof other, "%s/other.csv", folder);
+    for (size_t gap = 0; gap < 2; gap++) {
+        struct err err = {0};
+        json_t *document = NULL;
+        FILE *to = fopen(input, "w");
+        CU_ASSERT_FATAL(to && fputs("t_s,effort\n0,0.2\n1e9,0.3\n", to) > 0 && fclose(to) == 0);
+        CHECK("linked", gap == 1 || link(input, other) == 0);
+        record_joint(true);
+        struct identify_request request = next_request();
+        request.next.force = true;
+        request.next.path = gap == 1 ? plan_path : other;
+        request.next.mission = input;
+        CHECK_INT(err.text, run_joint(&request, &document, &err),
+                  gap == 1 ? STATUS_E_PARSE : STATUS_E_IO);
+        CHECK(err.text, strstr(err.text, gap == 1 ? "a mission may last 1000 s"
+                                                  : "is read by this command") != NULL);
+        json_decref(document);
+    }
+    (void)unlink(input);
+    (void)unlink(other);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -210,6 +238,7 @@ int main(void)
     CU_add_test(suite, "a plan", test_plan);
     CU_add_test(suite, "criteria", test_criteria);
     CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "files", test_files);
     const int code = check_run();
     char mission[SCRATCH_MAX + 16];
     (void)snprintf(mission, sizeof mission, "%s/mission.csv", folder);
