@@ -262,7 +262,7 @@ enum status identify_find(const struct identify_method *method, const struct mod
     if (st == STATUS_OK && head->between) {
         judge_between(head);
     }
-    return st == STATUS_OK && method->plan ? method->plan(result, err) : st;
+    return st;
 }
 
 struct found {
@@ -307,7 +307,8 @@ static void write_document(const void *what, struct json_writer *w)
 static void write_answers(const void *what, struct json_writer *w)
 {
     static const char *const answers[] = {"derived",    "validation", "held_out",
-                                          "comparison", "between",    "recordings"};
+                                          "comparison", "between",    "recordings",
+                                          "next"};
     static const char *const details[] = {"one_step",      "residuals", "parts",
                                           "effort_shapes", "asks_for",  "data"};
     json_t *document = json_file_document(write_document, what);
@@ -386,13 +387,24 @@ static enum status run_method(const struct identify_method *method, const struct
         return err_no_memory(err, "identify", "no memory");
     }
     const struct identify_head *head = result;
+    struct err plan_err = {0};
     enum status st = identify_find(method, row, request, result, err);
-    if (st == STATUS_OK && request->write) {
+    /* A plan that fails leaves the fit, which is written before the error. */
+    const enum status planned =
+        st == STATUS_OK && method->plan ? method->plan(result, &plan_err) : STATUS_OK;
+    if (planned == STATUS_E_STALE) {
+        st = identify_give_up(err);
+    } else if (st == STATUS_OK && request->write) {
         st = write_fragment(method, request, result, out, err);
     } else if (st == STATUS_OK && request->json) {
         json_file_print(out, write_document, &(struct found){method, result});
     } else if (st == STATUS_OK) {
         st = print_page(method, result, request->details, out, err);
+    }
+    if (st == STATUS_OK && planned != STATUS_OK) {
+        (void)fflush(out);
+        *err = plan_err;
+        st = planned;
     }
     if (method->release) {
         method->release(result);

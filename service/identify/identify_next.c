@@ -118,13 +118,13 @@ static enum status check_alone(const struct identify_next_options *next, struct 
     const struct {
         const char *name;
         bool given;
-    } rows[] = {{"next-for", fabs(next->seconds - usual.seconds) > 0.0},
-                {"seed", fabs(next->seed - usual.seed) > 0.0},
-                {"criterion", next->criterion != NULL},
+    } rows[] = {{"criterion", next->criterion != NULL},
                 {"mission", next->mission != NULL},
                 {"limits", next->limits != NULL},
                 {"slew", next->slew_per_s > 0.0},
-                {"force", next->force}};
+                {"force", next->force},
+                {"next-for", fabs(next->seconds - usual.seconds) > 0.0},
+                {"seed", fabs(next->seed - usual.seed) > 0.0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].given) {
             return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, rows[i].name,
@@ -150,13 +150,30 @@ static bool is_listed(const struct csv_source *files, size_t count, const struct
     return found;
 }
 
+static enum status refuse_file(const char *path, struct err *err)
+{
+    return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written: %s",
+                   strerrordesc_np(errno));
+}
+
+/* The fit takes long, so that the file is tried before. No file and no change is left. */
+static enum status try_file(const char *path, struct err *err)
+{
+    const bool existed = access(path, F_OK) == 0;
+    FILE *to = fopen(path, "a");
+    if (!to || fclose(to) != 0) {
+        return refuse_file(path, err);
+    }
+    return existed || unlink(path) == 0 ? STATUS_OK : refuse_file(path, err);
+}
+
 /* A plan must not replace what it is made from, whatever the name of the file. */
 static enum status check_file(const struct identify_request *request, struct err *err)
 {
     const struct identify_next_options *next = &request->next;
     struct stat file;
     if (stat(next->path, &file) != 0) {
-        return STATUS_OK;
+        return try_file(next->path, err);
     }
     if (is_listed(request->files, request->file_count, &file) ||
         is_listed(request->validate, request->validate_count, &file) ||
@@ -164,7 +181,7 @@ static enum status check_file(const struct identify_request *request, struct err
         return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, next->path,
                        "is read by this command; --next needs another file");
     }
-    return next->force ? STATUS_OK
+    return next->force ? try_file(next->path, err)
                        : err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, next->path,
                                  "exists; --force replaces it");
 }
@@ -545,8 +562,7 @@ static enum status store_text(const struct identify_next_options *options, const
     const bool written = to && fputs(text, to) >= 0;
     const bool closed = to && fclose(to) == 0;
     if (!to || !written || !closed) {
-        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, options->path,
-                       "cannot be written: %s", strerrordesc_np(errno));
+        return refuse_file(options->path, err);
     }
     return STATUS_OK;
 }
