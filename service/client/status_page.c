@@ -14,7 +14,7 @@ enum {
     NEW_ALARM_S = 60,
     RECENT_ALARM_S = 900,
     ENOUGH_MOVES = 10,
-    FAILED_SHARE = 10, /* one of so many moves failed: worth a look */
+    FAILED_SHARE = 10, /* a tenth of the moves failed: worth a look */
     ENOUGH_HELD = 20   /* predictions before their share means something (docs/forecast.md) */
 };
 

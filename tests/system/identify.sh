@@ -105,6 +105,7 @@ refuse 1 '[out_of_range] u_mps' $vessel "$work/huge.csv"
 "$TANDEM" identify $vessel --json "$W" >"$work/vessel.json"
 "$TANDEM" identify $vessel --json "$W" | cmp - "$work/vessel.json" || fail "other bytes from the same data"
 "$TANDEM" identify $vessel --json --validate "$W" --validate "$W" "$SOURCE/tests/golden/usv_IA.csv" >"$work/other.json"
+"$TANDEM" identify $vessel --json --next "$work/plan.csv" --next-for 4 "$W" >"$work/planned.json" || fail "no plan"
 "$TANDEM" identify $vessel "$W" >"$work/page"
 "$TANDEM" identify $vessel --json --method output_error "$W" >"$work/simulated.json"
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 += 1.5; print }' "$W" >"$work/part.csv"
@@ -326,8 +327,8 @@ section = page[page.index("## FIT"):]
 block = "\n".join(line for line in section.split("\n") if line.startswith("    "))
 known = set(re.findall(r'["`]([a-z_0-9]+)["`]', page))
 names = set(vessel["parameters"]) | set(vessel["data"]["channels"]) | set(vessel["derived"])
-held = json.load(open(f"{sys.argv[1]}/other.json"))
-there = (set(members(one)) | set(members(inuse)) | set(members(held))) - names
+held, planned = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("other", "planned"))
+there = set().union(*(members(x) for x in (one, inuse, held, planned))) - names
 assert there <= known, there - known
 assert set(re.findall(r'"([a-z_0-9]+)"', block)) <= there | {"name", "value", "se", "ci95"}, set(re.findall(r'"([a-z_0-9]+)"', block)) - there
 sensitivity = vessel["filter_sensitivity"]
