@@ -435,9 +435,14 @@ void forecast_report_next_move(struct json_writer *w, const char *key, const str
         next_move_learn(&known, &fits->fit[SIDE_REAL]);
     }
     const bool found = next_move_find(&aim, &known, NULL, n, &next) == NEXT_MOVE_FOUND;
+    /* Enough moves of a robot that changed meanwhile describe no robot. */
+    const bool is_pass =
+        fits->known[SIDE_REAL] && fits->fit[SIDE_REAL].estimate.verdict == ESTIMATE_PASS;
     JSON_OPEN(w, key, JSON("rotation_rad", found ? next.rotation_rad : (double)NAN),
               JSON("displacement_m", found ? next.displacement_m : (double)NAN),
-              JSON("why", found ? next_move_why_name(next.why) : "reached"));
+              JSON("why", found     ? next_move_why_name(next.why)
+                          : is_pass ? "reached"
+                                    : "not_pass"));
     forecast_report_widths(w, &known, found ? next.se_after : next.se,
                            next_move_left(&aim, &known, n));
     json_write_array(w, "rows");
