@@ -123,8 +123,8 @@ static enum status check_alone(const struct identify_next_options *next, struct 
                 {"limits", next->limits != NULL},
                 {"slew", next->slew_per_s > 0.0},
                 {"force", next->force},
-                {"next-for", fabs(next->seconds - usual.seconds) > 0.0},
-                {"seed", fabs(next->seed - usual.seed) > 0.0}};
+                {"next-for", next->seconds > 0.0 && fabs(next->seconds - usual.seconds) > 0.0},
+                {"seed", next->seed > 0.0 && fabs(next->seed - usual.seed) > 0.0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].given) {
             return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, rows[i].name,
