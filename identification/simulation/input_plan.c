@@ -25,6 +25,8 @@ static const double STEP_RATE = 1.5;
 enum { STICK_STEPS = 4, STEPS_MAX = 64, SEGMENT_MIN = 3 };
 /* A robot stands below this share of its largest velocity. */
 static const double STANDS = 0.02;
+/* Efforts on several axes together may reach more than those on one. */
+static const double REACH_FACTOR = 2.0;
 enum { STOP_SEGMENTS = 20 }; /* the longest stop */
 /* Shares of the kinds of candidates: two levels, three levels, any level. */
 static const double TWO_LEVELS = 0.6;
@@ -512,12 +514,37 @@ bool input_plan_draw(struct input_plan *plan, const struct input_matrix *covaria
     return true;
 }
 
+/* The largest velocities that the limits allow and that the efforts can reach: limits alone may
+ * ask for a rate that no simulation can follow. */
+static void find_reach(const struct input_plan *plan, double most[MODEL_AXES_MAX])
+{
+    struct input_plan walk = *plan;
+    double reached[MODEL_AXES_MAX] = {0.0};
+    bool finite = true;
+    walk.steps = STEPS_MAX;
+    for (size_t end = 0; end < 2 * plan->model.axis_count; end++) {
+        const size_t i = end / 2;
+        struct input_state state = {{0.0}, {0.0}};
+        double effort[MODEL_AXES_MAX] = {0.0};
+        effort[i] = plan->effort_sum * (end % 2 == 0 ? plan->effort_high : plan->effort_low)[i];
+        for (size_t k = 0; k < STOP_SEGMENTS * plan->segment && finite; k++) {
+            finite = step_state(&walk, plan->theta, effort, &state);
+            for (size_t a = 0; a < plan->model.axis_count; a++) {
+                reached[a] = fmax(reached[a], fabs(state.nu[a]));
+            }
+        }
+    }
+    for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
+        most[a] = finite ? fmin(plan->nu_max[a], REACH_FACTOR * reached[a]) : plan->nu_max[a];
+    }
+}
+
 /* The fastest rate of the axes, at rest and at the largest velocities. */
-static double find_rate(const struct input_plan *plan)
+static double find_rate(const struct input_plan *plan, const double *most)
 {
     const struct model *model = &plan->model;
     const double none[MODEL_AXES_MAX] = {0.0};
-    const double *const at[] = {none, plan->nu_max};
+    const double *const at[] = {none, most};
     double rate = 0.0;
     for (size_t k = 0; k < COUNT(at); k++) {
         double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
@@ -530,18 +557,18 @@ static double find_rate(const struct input_plan *plan)
 }
 
 /* Counts the samples until a robot of the largest velocities stands. */
-static size_t count_stop(const struct input_plan *plan)
+static size_t count_stop(const struct input_plan *plan, const double *fastest)
 {
     const size_t most = STOP_SEGMENTS * plan->segment;
     struct input_state state = {{0.0}, {0.0}};
     size_t count = 0;
     bool stands = false;
-    memcpy(state.nu, plan->nu_max, sizeof state.nu);
+    memcpy(state.nu, fastest, sizeof state.nu);
     while (count < most && !stands) {
         static const double none[MODEL_AXES_MAX] = {0.0};
         stands = step_state(plan, plan->theta, none, &state);
         for (size_t i = 0; i < plan->model.axis_count; i++) {
-            stands = stands && fabs(state.nu[i]) <= STANDS * plan->nu_max[i] + DBL_EPSILON;
+            stands = stands && fabs(state.nu[i]) <= STANDS * fastest[i] + DBL_EPSILON;
         }
         count++;
     }
@@ -555,11 +582,13 @@ void input_plan_time(struct input_plan *plan, double dt_s, double response_s)
     const double segment = rint(segment_s / plan->dt_s);
     plan->segment =
         (size_t)fmin(fmax(segment, (double)SEGMENT_MIN), (double)INPUT_PLAN_SEGMENT_MAX);
-    double steps = find_rate(plan) * plan->dt_s / STEP_RATE;
+    double fastest[MODEL_AXES_MAX];
+    find_reach(plan, fastest);
+    double steps = find_rate(plan, fastest) * plan->dt_s / STEP_RATE;
     if (plan->model.sticks && plan->model.width > 0.0 && steps > STICK_STEPS) {
         plan->model.width *= steps / STICK_STEPS;
         steps = STICK_STEPS;
     }
     plan->steps = (size_t)fmin(fmax(ceil(steps), 1.0), (double)STEPS_MAX);
-    plan->stop = count_stop(plan);
+    plan->stop = count_stop(plan, fastest);
 }

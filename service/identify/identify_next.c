@@ -19,6 +19,8 @@
 static const double LIMIT_SHARE = 0.98;
 /* And the errors of the fit that must lie within them: 1 of 700 robots differs more. */
 static const double LIMIT_ERRORS = 3.0;
+/* No robot's velocity, effort or position is larger, in SI units. */
+static const double LIMIT_MAX = 1e6;
 /* Relative error of a value in use that replaces a parameter which is not determined. */
 static const double IN_USE_ERROR = 0.5;
 /* Rounding can make a covariance indefinite; its diagonal is raised by these ratios. */
@@ -78,9 +80,10 @@ static enum status parse_limit(const struct model *model, const char *text, doub
                        "--limits cannot be read at '%.40s', write NAME=VALUE,NAME=VALUE", text);
     }
     (void)snprintf(word, sizeof word, "%.*s", (int)n, text);
-    if (!(value > 0.0)) {
+    if (!(value > 0.0 && value <= LIMIT_MAX)) {
         return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "limits",
-                       "--limits %s is %g, it must be above 0", word, value);
+                       "--limits %s is %g, it must be above 0 and at most %g", word, value,
+                       LIMIT_MAX);
     }
     for (size_t i = 0; i < count_states(model); i++) {
         names_append_new(names, sizeof names, state_name(model, i));
@@ -386,8 +389,7 @@ static double find_efficiency(const struct input_plan *walk,
 
 /* The commands of a mission: times, and an effort per axis. */
 static enum status read_mission(const struct identify_result *result, double dt_s,
-                                struct table *table, const char *names[][3],
-                                struct err *err)
+                                struct table *table, const char *names[][3], struct err *err)
 {
     const struct model *model = result->head.row->model;
     struct file_mark mark;
