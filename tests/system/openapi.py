@@ -55,7 +55,8 @@ WRONG = {"limit": "0", "cursor": "abc", "since": "tomorrow", "until": "2026-13-0
          "mass": "heavy", "yaw_inertia": "-1", "real_version": "", "virtual_version": "", "rotation_rad": "far", "displacement_m": "nan", "level": "0.99", "open": "2", "goal": "2"}
 # Further parameters that a value needs to be right.
 WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"},
-        ("postIdentify", "arm"): {"model": "arm_kinematics"}, ("getForecast", "level"): {"rotation_rad": "1"}}
+        ("postIdentify", "arm"): {"model": "arm_kinematics"}, ("getForecast", "level"): {"rotation_rad": "1"},
+        ("getForecast", "rotation_rad"): {"displacement_m": "0.3"}, ("getForecast", "displacement_m"): {"rotation_rad": "1"}}
 # Declared answers that this test cannot provoke, with the reason.
 NOT_PROVOKED = {
     ("getCapture", "500"): "64 MB in one pair's window",
