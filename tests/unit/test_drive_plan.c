@@ -112,7 +112,7 @@ static void test_pose(void)
     CHECK("outside", !drive_plan_stands_inside(&plan));
 }
 
-static void learn(enum drive_outcome outcome)
+static void learn_outcome(enum drive_outcome outcome)
 {
     const struct event_command command = {.rotation_rad = 1.0};
     drive_plan_learn(&plan, &command, outcome, 1.1);
@@ -127,15 +127,15 @@ static void test_stops(void)
     start_plan(true);
     CHECK("no pose", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_NO_POSE);
     start_plan(false);
-    learn(DRIVE_NOT_DONE);
-    learn(DRIVE_UNUSABLE);
-    learn(DRIVE_NOT_DONE);
+    learn_outcome(DRIVE_NOT_DONE);
+    learn_outcome(DRIVE_UNUSABLE);
+    learn_outcome(DRIVE_NOT_DONE);
     CHECK("not in a row", drive_plan_choose(&plan, &command));
     CHECK_TEXT("go", command.op, "go");
     CHECK_INT("unusable", plan.moves.n, 0);
-    learn(DRIVE_NOT_DONE);
+    learn_outcome(DRIVE_NOT_DONE);
     CHECK("in a row", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_BLOCKED);
-    learn(DRIVE_DONE);
+    learn_outcome(DRIVE_DONE);
     CHECK_INT("usable", plan.moves.n, 1);
     for (size_t i = 0; i < 2; i++) {
         const int bytes = snprintf(text, sizeof text, alarm, i == 0 ? "virtual" : "real");
