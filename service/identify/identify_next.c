@@ -627,7 +627,8 @@ enum status identify_next_make(struct identify_result *result, struct err *err)
 
 /* ---- the document ---- */
 
-static void write_ratios(struct json_writer *w, const char *key,
+/* Errors as shares of the values. That of a delay is in seconds: it may be near 0. */
+static void write_errors(struct json_writer *w, const char *key,
                          const struct identify_result *result, const double *se)
 {
     const struct input_plan *plan = &result->next.plan;
@@ -635,8 +636,8 @@ static void write_ratios(struct json_writer *w, const char *key,
     json_write_object(w, key);
     for (size_t k = 0; k < plan->unknown_count; k++) {
         const size_t at = plan->unknown[k];
-        const double value = at < e->p ? plan->theta[at] : result->fit.delay_s;
-        json_write_real(w, at < e->p ? e->name[at] : "delay_s", se[k] / fabs(value));
+        json_write_real(w, at < e->p ? e->name[at] : "delay_s",
+                        at < e->p ? se[k] / fabs(plan->theta[at]) : se[k]);
     }
     json_write_close(w);
 }
@@ -652,8 +653,8 @@ void identify_next_write(struct json_writer *w, const struct identify_result *re
     JSON_WRITE(w, JSON("file", result->next_options.path),
                JSON("criterion", names_text(&input_criterion_names, next->plan.criterion)),
                JSON("seconds", next->seconds), JSON("feasible_share", next->feasible_share));
-    write_ratios(w, "before", result, next->before);
-    write_ratios(w, "after", result, next->after);
+    write_errors(w, "before", result, next->before);
+    write_errors(w, "after", result, next->after);
     json_write_object(w, "limits");
     for (size_t i = 0; i < count_states(model); i++) {
         const double limit = next->limits[i];

@@ -1,5 +1,6 @@
 #include "service/tool/document_page.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +187,10 @@ static json_t *join_rows(json_t *object, json_t *first)
 static void format_scalar(const json_t *value, char text[CELL_BYTES])
 {
     if (json_is_real(value)) {
-        (void)snprintf(text, CELL_BYTES, "%.5g", json_real_value(value));
+        /* Five digits, but whole seconds of a time, which has ten before the point. */
+        const double size = fabs(json_real_value(value));
+        (void)snprintf(text, CELL_BYTES, size >= 1e5 && size < 1e12 ? "%.0f" : "%.5g",
+                       json_real_value(value));
     } else if (json_is_integer(value)) {
         (void)snprintf(text, CELL_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_string(value)) {
