@@ -54,6 +54,7 @@ struct process {
 
 static struct {
     struct virtual_clock *page;
+    char path[PATH_MAX]; /* of the page, by which processes of other namespaces open it, too */
     struct task task[TASKS]; /* those found awake are moved to the front */
     size_t count;
     struct process process[TASKS];
@@ -402,10 +403,11 @@ static void add_word(const char *name, const char *word, char between)
 
 static void start_command(char **command)
 {
-    char path[PATH_MAX + 32];
-    const int fd = memfd_create("virtual_clock", MFD_CLOEXEC);
+    const char *folder = getenv("TMPDIR");
+    (void)snprintf(v.path, sizeof v.path, "%s/virtual_clock.XXXXXX", folder ? folder : "/tmp");
+    const int fd = mkostemp(v.path, O_CLOEXEC);
     if (fd < 0 || ftruncate(fd, sizeof *v.page) != 0 || fchmod(fd, 0666) != 0) {
-        give_up("memfd_create");
+        give_up(v.path);
     }
     v.page = mmap(NULL, sizeof *v.page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (v.page == MAP_FAILED) {
@@ -416,8 +418,7 @@ static void start_command(char **command)
     for (size_t i = 0; i < VIRTUAL_CLOCK_WAITS; i++) {
         v.page->wait[i].until_ns = VIRTUAL_CLOCK_NEVER;
     }
-    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), fd);
-    (void)setenv(VIRTUAL_CLOCK_VARIABLE, path, 1);
+    (void)setenv(VIRTUAL_CLOCK_VARIABLE, v.path, 1);
     add_word("LD_PRELOAD", VIRTUAL_CLOCK_LIBRARY, ':');
     add_word("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -490,6 +491,7 @@ int main(int argc, char **argv)
         nap_ns = nap_ns * 3 / 2 < NAP_NS_MAX ? nap_ns * 3 / 2 : NAP_NS_MAX;
     }
     kill_rest();
+    (void)unlink(v.path);
     if (WIFSIGNALED(v.status)) {
         (void)signal(WTERMSIG(v.status), SIG_DFL);
         (void)raise(WTERMSIG(v.status));

@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: virtual time
 # Every example of the HTTP contract against a live daemon, every answer against the contract.
 python3 -c 'import jsonschema' 2>/dev/null && command -v mosquitto_pub >/dev/null || { echo "no python3-jsonschema or mosquitto-clients"; exit 77; }
 export PYTHONPATH=tests/support
