@@ -122,6 +122,13 @@ class Life(Round):
                 self.load.say(pair, f"{pair}-{next(self.load.count)}", 0.02, 0.05)
         self.wait(self.load.is_quiet, "everything is acknowledged")
 
+    def wait_robots(self):
+        """A command that no robot has when the daemon is killed ends with a timeout. A fault may be why none has it."""
+        sent = sum(command.style == "link" for command in self.load.commands)
+        end = time.monotonic() + SEEN_S
+        while any(len(robot.moves) < sent for robot in self.load.robots) and time.monotonic() < end:
+            time.sleep(0.01)
+
     def is_complete(self):
         """The number of entries equals that of commands; the daemon may answer that it has no result now."""
         try:
@@ -184,6 +191,7 @@ class Life(Round):
         time.sleep(0.3)  # a checkpoint or two, and then records that only the journal has
         self.say(1)
         time.sleep(0.15)  # calls that begin to fail now are counted
+        self.wait_robots()
         if self.page.hits():
             time.sleep(SEEN_S)
         self.page.enter("killed")

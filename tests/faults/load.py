@@ -12,6 +12,7 @@ import threading
 import time
 
 from mqtt import Client
+from waiting import limit_s
 
 STEM = "tandem/v1"
 SIDES = ("real", "virtual")
@@ -69,6 +70,8 @@ class Load:
                              on_message=self.check_received)
         self.answers = []  # (pair, merged reply)
         self.robots = [Robot(port, pair, side) for pair, style in pairs.items() if style == "link" for side in SIDES]
+        for client in [self.client] + [robot.client for robot in self.robots]:
+            client.subscribed.wait(limit_s(5))  # a command before that would be lost without a fault
         self.due, self.order, self.on, self.ended = [], itertools.count(), True, False
         self.changed = threading.Condition()
         self.turns = {pair: 0 for pair in pairs}

@@ -86,7 +86,7 @@ class Client:
 
     def write(self, name, message):
         """Needs the lock. The next connection sends again what cannot be written."""
-        if not self.socket or not self.subscribed.is_set():
+        if not self.socket:
             return
         flags = (8 if message.copies and message.qos else 0) | message.qos << 1 | message.retain
         body = field(message.topic) + (struct.pack("!H", name) if message.qos else b"") + message.payload
@@ -145,7 +145,8 @@ class Client:
         with self.lock:
             self.socket = s
             self.connections += 1
-            self.subscribed.set()
+            if not self.topics:
+                self.subscribed.set()
             for name, message in list(self.open.items()):
                 self.write(name, message)
         if self.hello:
@@ -157,6 +158,8 @@ class Client:
                 message = self.open.pop(struct.unpack("!H", body[:2])[0], None)
             if message:
                 message.acknowledged_s = time.time()
+        elif kind == SUBACK:
+            self.subscribed.set()  # messages of others reach this client from now on
         elif kind == PUBLISH:
             end = 2 + struct.unpack("!H", body[:2])[0]
             topic = body[2:end].decode()
