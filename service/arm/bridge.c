@@ -507,7 +507,7 @@ int bridge_run(const struct bridge_options *options)
         b->virtual_answers = true;
         exit_status = run_session(b);
     } else {
-        (void)fputs("tandem: out of memory\n", stderr);
+        complain("out of memory");
     }
     if (b) {
         free(b->watch);

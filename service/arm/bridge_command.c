@@ -1,6 +1,5 @@
 /* service/arm/bridge_command.c - `tandem bridge`: connects a real robot with another protocol
  * to MQTT. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +28,7 @@ static bool read_place(const char *text, char *host, int *port)
     const long number = colon ? strtol(colon + 1, &end, 10) : RTDE_PORT;
     const bool digits = !colon || (colon[1] >= '0' && colon[1] <= '9' && *end == '\0');
     if (bytes < 1 || bytes >= HOST_MAX || !ends || !digits || number < 1 || number > 65535) {
-        (void)fprintf(stderr, "tandem: --ur %s: HOST or HOST:PORT was expected\n", text);
-        return false;
+        return complain("--ur %s: HOST or HOST:PORT was expected", text);
     }
     memcpy(host, begin, bytes);
     host[bytes] = '\0';
@@ -87,9 +85,8 @@ int command_bridge(int argc, char **argv)
         return exit_status;
     }
     if (!place) {
-        (void)fputs("tandem: bridge: --ur HOST is wanted, see 'tandem bridge --help'\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "bridge: --ur HOST is wanted, see 'tandem bridge --help'");
     }
     if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;

@@ -8,6 +8,7 @@
 #include "base/numbers/hash.h"
 #include "base/text/text.h"
 #include "service/bag/bag_topics.h"
+#include "service/tool/commands.h"
 
 enum { COLUMNS_MAX = 64, NS_PER_S = 1000000000, PIECE_BYTES = 65536 };
 
@@ -506,12 +507,11 @@ static enum status write_table(struct bag_table *b, FILE *out, struct err *err)
 static void report_left_out(const struct bag_table *b)
 {
     if (b->topics.torn) {
-        (void)fprintf(stderr, "tandem: %s: torn: the part before the cut is used\n", b->path);
+        complain("%s: torn: the part before the cut is used", b->path);
     }
     if (b->failed > 0) {
-        (void)fprintf(stderr,
-                      "tandem: %s: %" PRIu64 " messages cannot be decoded; the first: %s\n",
-                      b->path, b->failed, b->first.text);
+        complain("%s: %" PRIu64 " messages cannot be decoded; the first: %s", b->path,
+                 b->failed, b->first.text);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/text/utf8.h"
 #include "config/options/option_file.h"
 #include "service/client/http_get.h"
+#include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 
 enum { TOKEN_MAX = 512, PATH_BYTES = 4096, DETAIL_MAX = 256 };
@@ -33,9 +34,8 @@ static bool read_token(const struct daemon_client *client, char token[TOKEN_MAX]
 {
     token[0] = '\0';
     if (client->token_file && !text_file_first_line(client->token_file, token, TOKEN_MAX)) {
-        (void)fprintf(stderr, "tandem: %s: %s: the token cannot be read: %s\n", client->command,
-                      client->token_file, strerrordesc_np(errno));
-        return false;
+        return complain("%s: %s: the token cannot be read: %s", client->command,
+                        client->token_file, strerrordesc_np(errno));
     }
     return true;
 }
@@ -67,7 +67,7 @@ static json_t *get_document(const struct daemon_client *client, const char *path
     }
     const struct http_request request = {client->url, path, token, client->ca_file};
     if (http_get(&request, &answer, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s: %s\n", client->command, err.where, err.text);
+        complain("%s: %s: %s", client->command, err.where, err.text);
         return NULL;
     }
     json_t *document = json_loadb(answer.body, answer.bytes, 0, NULL);
@@ -88,7 +88,7 @@ json_t *daemon_client_get(const struct daemon_client *client, const char *format
     const int n = vsnprintf(path + 7, sizeof path - 7, format, arguments);
     va_end(arguments);
     if (n < 0 || (size_t)n >= sizeof path - 7) {
-        (void)fprintf(stderr, "tandem: %s: the request is too long\n", client->command);
+        complain("%s: the request is too long", client->command);
         return NULL;
     }
     return get_document(client, path);

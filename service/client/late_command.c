@@ -145,8 +145,7 @@ static int list_entries(struct late *late)
         return EXIT_USAGE;
     }
     if (late->pair && !percent_encode(late->pair, pair, sizeof pair)) {
-        (void)fputs("tandem: late: --pair: too long for the name of a pair\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "late: --pair: too long for the name of a pair");
     }
     json_t *answer = daemon_client_get(&late->daemon, "%s%s/entries?%s&limit=%d",
                                        late->pair ? "/pairs/" : "", pair, query, late->limit);

@@ -54,8 +54,7 @@ static bool read_pair(const struct status_request *request, json_t *pairs)
 {
     char id[QUERY_TEXT_MAX];
     if (!percent_encode(request->pair, id, sizeof id)) {
-        (void)fputs("tandem: status: PAIR is too long for the name of a pair\n", stderr);
-        return false;
+        return complain("status: PAIR is too long for the name of a pair");
     }
     json_t *pair = daemon_client_get(&request->daemon, "/pairs/%s", id);
     return pair && json_array_append_new(pairs, pair) == 0 &&

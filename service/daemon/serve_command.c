@@ -231,7 +231,7 @@ static void limit_stop(void)
  * would talk to another one. */
 static void print_failure(const struct err *err)
 {
-    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+    complain_err(err);
     if (!isatty(STDERR_FILENO) && isatty(STDOUT_FILENO)) {
         (void)fprintf(stdout, "tandem: serve has ended: %s: %s\n", err->where, err->text);
     }
@@ -281,7 +281,7 @@ static int check_files(const struct lab_file *lab)
     struct maps *maps = NULL;
     struct err err = {0};
     if (maps_load(lab, &maps, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        complain_err(&err);
         return EXIT_USAGE;
     }
     maps_destroy(maps);
@@ -333,9 +333,8 @@ int command_serve(int argc, char **argv)
         return code;
     }
     if (argv[1] && path) {
-        (void)fputs("tandem: serve: one lab file was expected: -c LAB.yaml, or its name\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "serve: one lab file was expected: -c LAB.yaml, or its name");
     }
     path = argv[1] ? argv[1] : path;
     struct lab_file lab = {0};

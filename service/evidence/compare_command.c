@@ -105,7 +105,7 @@ static enum status leave_out(struct run *run, const char *id, struct err *err)
     if (run->undivided == run->two.count) {
         return STATUS_E_EMPTY;
     }
-    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+    complain_err(err);
     *err = (struct err){0};
     return STATUS_OK;
 }
@@ -175,13 +175,12 @@ static int run_compare(struct run *run)
 {
     struct err err = {0};
     if (run->plot && run->two.count > 1) {
-        (void)fprintf(stderr,
-                      "tandem: --plot draws one pair, %zu are in both: name it by --pair\n",
-                      run->two.count);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "--plot draws one pair, %zu are in both: name it by --pair",
+                             run->two.count);
     }
     if (compare_all(run, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        complain_err(&err);
         return EXIT_FAILED;
     }
     return run->failed ? EXIT_AS_ASKED : EXIT_FINE;
@@ -210,10 +209,8 @@ static bool set_paths(struct run *run, char **paths, size_t labs)
     }
     const bool alone = run->split_text || labs == 2;
     if (count != (alone && count < 2 ? 1 : 2) || (run->split_text && (count > 1 || labs > 1))) {
-        (void)fputs("tandem: compare needs A and B, or one recording with --split or with two "
-                    "lab files, see 'tandem compare --help'\n",
-                    stderr);
-        return false;
+        return complain("compare needs A and B, or one recording with --split or with two lab "
+                        "files, see 'tandem compare --help'");
     }
     run->two.path[0] = paths[0];
     run->two.path[1] = run->split_text ? NULL : count == 2 ? paths[1] : paths[0];

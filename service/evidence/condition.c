@@ -8,6 +8,7 @@
 #include "base/text/edit_distance.h"
 #include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_fit.h"
+#include "service/tool/commands.h"
 
 ENUM_NAMES(condition_result, CONDITION_RESULT_COUNT, CONDITION_RESULTS(NAMES_TEXT));
 
@@ -64,11 +65,9 @@ static void complain_name(const struct condition *c, const char *name)
             edit_guess_try(&guess, name, all[count++]);
         }
     }
-    (void)fprintf(stderr,
-                  "tandem: %s: no such number; there are abs_lag_s, lag_s, real_lap_s, "
-                  "virtual_lap_s, sync_share, verdicts.NAME, alarms.TYPE, real.TERM and "
-                  "virtual.TERM%s\n",
-                  c->text, edit_guess_text(&guess, meant));
+    complain("%s: no such number; there are abs_lag_s, lag_s, real_lap_s, virtual_lap_s, "
+             "sync_share, verdicts.NAME, alarms.TYPE, real.TERM and virtual.TERM%s",
+             c->text, edit_guess_text(&guess, meant));
 }
 
 bool condition_parse(const char *text, bool needed, struct condition *out)
@@ -78,11 +77,9 @@ bool condition_parse(const char *text, bool needed, struct condition *out)
     *out = (struct condition){.text = text, .needed = needed, .above = sign && *sign == '>'};
     const char *end = sign ? number_scan(sign + 1, text + strlen(text), &out->limit) : NULL;
     if (!sign || end == sign + 1 || *end || !isfinite(out->limit)) {
-        (void)fprintf(stderr,
-                      "tandem: --%s %s: NAME<NUMBER or NAME>NUMBER in SI units was expected, "
-                      "such as 'abs_lag_s>0.01'\n",
-                      needed ? "need" : "fail-if", text);
-        return false;
+        return complain("--%s %s: NAME<NUMBER or NAME>NUMBER in SI units was expected, such as "
+                        "'abs_lag_s>0.01'",
+                        needed ? "need" : "fail-if", text);
     }
     (void)snprintf(name, sizeof name, "%.*s", (int)(sign - text), text);
     if (!find_name(name, out)) {

@@ -35,7 +35,7 @@ static bool parse_time(const char *option, const char *text, int64_t *t_us)
 {
     *t_us = iso_time_parse_asked(text, lab_clock_now_us());
     if (*t_us == LAB_TIME_NONE) {
-        (void)fprintf(stderr, "tandem: --%s %s: expected %s\n", option, text, ISO_TIME_ASKED);
+        complain("--%s %s: expected %s", option, text, ISO_TIME_ASKED);
     }
     return *t_us != LAB_TIME_NONE;
 }
@@ -52,10 +52,7 @@ static bool parse_entry(struct export *x, const char *text)
         x->request.n = strtoull(colon + 1, &end, 10);
     }
     if (!end || *end) {
-        (void)fprintf(stderr,
-                      "tandem: --around entry:%s: expected entry:PAIR:N, such as "
-                      "entry:r1:57\n",
-                      text);
+        complain("--around entry:%s: expected entry:PAIR:N, such as entry:r1:57", text);
     }
     return end && !*end;
 }
@@ -85,10 +82,8 @@ static bool parse_window(struct export *x)
     r->since_us = LAB_TIME_NONE;
     r->until_us = LAB_TIME_MAX;
     if (x->around ? x->since || x->until : !isnan(x->before_s) || !isnan(x->after_s)) {
-        (void)fputs("tandem: export: --around with --before and --after, or --since and "
-                    "--until, not both\n",
-                    stderr);
-        return false;
+        return complain(
+            "export: --around with --before and --after, or --since and --until, not both");
     }
     if (x->around) {
         return parse_around(x);
@@ -98,9 +93,7 @@ static bool parse_window(struct export *x)
         return false;
     }
     if (x->since && r->until_us <= r->since_us) {
-        (void)fprintf(stderr, "tandem: export: --until %s is not after --since %s\n", x->until,
-                      x->since);
-        return false;
+        return complain("export: --until %s is not after --since %s", x->until, x->since);
     }
     return true;
 }
@@ -109,7 +102,7 @@ static bool check_pair(const struct lab_file *lab, const char *id)
 {
     const bool known = lab_find_params(lab->pairs, lab->pair_count, id) != NULL;
     if (!known) {
-        (void)fprintf(stderr, "tandem: export: the lab file has no pair '%s'\n", id);
+        complain("export: the lab file has no pair '%s'", id);
     }
     return known;
 }
@@ -123,9 +116,7 @@ static bool check_inputs(struct export *x, char **operands, const struct lab_fil
     }
     for (; operands[x->request.path_count]; x->request.path_count++) {
         if (strcmp(operands[x->request.path_count], "-") == 0) {
-            (void)fputs("tandem: export: reads its files more than once: standard input "
-                        "cannot be one\n",
-                        stderr);
+            complain("export: reads its files more than once: standard input cannot be one");
             good = false;
         }
     }
@@ -145,7 +136,7 @@ static FILE *create_file(const char *path)
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
     if (!to) {
-        (void)fprintf(stderr, "tandem: %s: cannot be made: %s\n", path, strerrordesc_np(errno));
+        complain("%s: cannot be made: %s", path, strerrordesc_np(errno));
     }
     return to;
 }
@@ -156,10 +147,9 @@ static void report_slice(const struct export *x, enum slice_format format,
     (void)fprintf(stderr, "export: %" PRIu64 " %s, %s\n", found->lines,
                   format == SLICE_TELEMETRY ? "samples" : "messages", x->path);
     if (found->torn > 0 || found->unread > 0) {
-        (void)fprintf(stderr,
-                      "tandem: export: %" PRIu64 " lines torn at the end of a file, %" PRIu64
-                      " that are no message\n",
-                      found->torn, found->unread);
+        complain("export: %" PRIu64 " lines torn at the end of a file, %" PRIu64
+                 " that are no message",
+                 found->torn, found->unread);
     }
 }
 
@@ -183,7 +173,7 @@ static int write_slice(struct export *x, enum slice_format format)
         (void)err_set(&err, status, FAULT_FILE_UNWRITABLE, x->path, "cannot be written: %s",
                       status == STATUS_E_NOMEM ? "no memory" : strerrordesc_np(errno));
     }
-    (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    complain_err(&err);
     (void)remove(x->path);
     return EXIT_FAILED;
 }
@@ -230,8 +220,7 @@ static int parse_words(struct export *x, int argc, char **argv)
     const int code = arguments_parse(&arguments, argc, argv);
     if (code == ARGUMENTS_PARSED &&
         (!x->path || slice_file_format(x->path) == SLICE_FORMAT_COUNT)) {
-        (void)fputs("tandem: export: -o x.mcap, x.jsonl or x.csv is needed\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "export: -o x.mcap, x.jsonl or x.csv is needed");
     }
     return code == ARGUMENTS_PARSED && !parse_window(x) ? EXIT_USAGE : code;
 }

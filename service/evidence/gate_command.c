@@ -41,11 +41,9 @@ static bool find_metric(const char *option, const char *text, size_t bytes,
     for (enum gate_metric i = 0; i < GATE_METRIC_COUNT; i++) {
         edit_guess_try(&guess, name, gate_metric_name(i));
     }
-    (void)fprintf(stderr,
-                  "tandem: --%s %s: there are abs_lag_s, sync_share, timeout_share and "
-                  "inconsistent_share%s\n",
-                  option, text, edit_guess_text(&guess, meant));
-    return false;
+    return complain(
+        "--%s %s: there are abs_lag_s, sync_share, timeout_share and inconsistent_share%s",
+        option, text, edit_guess_text(&guess, meant));
 }
 
 static bool parse_margins(const struct argument_list *list, struct gate_options *o)
@@ -62,12 +60,9 @@ static bool parse_margins(const struct argument_list *list, struct gate_options 
         const char *end = number_scan(value, text + strlen(text), &margin);
         const int most = metric == GATE_ABS_LAG ? MARGIN_MAX : 1; /* others are shares */
         if (end == value || *end || !(margin > 0.0) || !(margin <= most)) {
-            (void)fprintf(
-                stderr,
-                "tandem: --margin %s: NAME=VALUE with a value above 0 and up to %d was "
-                "expected, such as abs_lag_s=0.005\n",
-                text, most);
-            return false;
+            return complain("--margin %s: NAME=VALUE with a value above 0 and up to %d was "
+                            "expected, such as abs_lag_s=0.005",
+                            text, most);
         }
         o->margin[metric] = margin;
     }
@@ -101,12 +96,9 @@ static bool parse_block(struct gate_options *o)
         is_gap ? value > 0.0 && value <= 86400.0
                : value >= 1.0 && value <= 10000.0 && !(fabs(value - rint(value)) > 0.0);
     if (end == number || *end || !fits) {
-        (void)fprintf(
-            stderr,
-            "tandem: --block %s: none, a number of commands from 1 to 10000, or gap:S "
-            "with a pause in seconds was expected\n",
-            text);
-        return false;
+        return complain("--block %s: none, a number of commands from 1 to 10000, or gap:S with "
+                        "a pause in seconds was expected",
+                        text);
     }
     o->blocks = is_gap ? GATE_BLOCKS_BY_PAUSE : GATE_BLOCKS_OF;
     o->block_of = is_gap ? 0 : (size_t)value;
@@ -213,9 +205,7 @@ static bool write_junit(const char *path, const struct gate_report *report)
     }
     const bool failed = !out || ferror(out);
     if ((out && fclose(out) != 0) || failed) {
-        (void)fprintf(stderr, "tandem: --junit %s: cannot be written: %s\n", path,
-                      strerrordesc_np(errno));
-        return false;
+        return complain("--junit %s: cannot be written: %s", path, strerrordesc_np(errno));
     }
     return true;
 }
@@ -239,7 +229,7 @@ static int report_gate(struct run *run, struct gate_result result)
         gate_print_text(&report, stdout);
     }
     for (size_t i = 0; i < run->two.count && result.usable == 0; i++) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", run->ids[i], run->pairs[i].why);
+        complain("%s: %s", run->ids[i], run->pairs[i].why);
     }
     const bool written = !run->junit || write_junit(run->junit, &report);
     return written && result.usable > 0 ? statuses[result.outcome] : EXIT_FAILED;
@@ -253,7 +243,7 @@ static int run_gate(struct run *run)
         exit_status = report_gate(
             run, gate_decide(run->pairs, run->two.count, &run->options, run->log_e));
     } else {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        complain_err(&err);
     }
     for (size_t i = 0; i < run->two.count && run->pairs; i++) {
         gate_pair_free(&run->pairs[i]);

@@ -11,6 +11,7 @@
 
 #include "logger/message/json_scan.h"
 #include "service/replay/replay_read.h"
+#include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/temporary_file.h"
 #include "twin/page/report_scan.h"
@@ -172,7 +173,7 @@ static enum status map_journal(struct recording *d, const char *path,
     }
     enum status status = replay_run_files(&run, &path, 1);
     if (status == STATUS_OK && run.replay->counts.torn > 0) {
-        (void)fprintf(stderr, "tandem: %s: torn: the part before the cut is used\n", path);
+        complain("%s: torn: the part before the cut is used", path);
     }
     if (status == STATUS_OK && !replay_report_left_out(run.replay, false)) {
         status = err_set(&run.err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,

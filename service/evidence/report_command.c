@@ -71,12 +71,6 @@ static int parse_options(struct run *run, int argc, char **argv)
     return arguments_parse(&arguments, argc, argv);
 }
 
-static int print_fault(const char *where, const char *what, int exit_status)
-{
-    (void)fprintf(stderr, "tandem: %s: %s\n", where, what);
-    return exit_status;
-}
-
 /* A file that is no report is not replaced by mistake. */
 static bool may_replace(const char *path)
 {
@@ -98,7 +92,6 @@ static bool may_replace(const char *path)
 static int check_pairs(const struct run *run)
 {
     const struct lab_file *file = &run->file;
-    char text[160];
     for (size_t k = 0; k < run->ids.count; k++) {
         if (!lab_find_params(file->pairs, file->pair_count, run->ids.texts[k])) {
             struct edit_guess guess = {0};
@@ -106,14 +99,13 @@ static int check_pairs(const struct run *run)
             for (size_t i = 0; i < file->pair_count; i++) {
                 edit_guess_try(&guess, run->ids.texts[k], file->pairs[i].id);
             }
-            (void)snprintf(text, sizeof text, "the lab file has no pair %.32s%s",
-                           run->ids.texts[k], edit_guess_text(&guess, meant));
-            return print_fault("--pair", text, EXIT_USAGE);
+            return complain_exit(EXIT_USAGE, "--pair: the lab file has no pair %.32s%s",
+                                 run->ids.texts[k], edit_guess_text(&guess, meant));
         }
     }
     if (run->ids.count == 0 && file->pair_count > PAIRS_UNASKED_MAX) {
-        (void)snprintf(text, sizeof text, "%zu pairs: name some by --pair", file->pair_count);
-        return print_fault(run->lab_path, text, EXIT_USAGE);
+        return complain_exit(EXIT_USAGE, "%s: %zu pairs: name some by --pair", run->lab_path,
+                             file->pair_count);
     }
     return EXIT_FINE;
 }
@@ -121,16 +113,16 @@ static int check_pairs(const struct run *run)
 static int check_request(struct run *run)
 {
     if (!run->out_path) {
-        return print_fault("report", "-o FILE.html is needed, see 'tandem report --help'",
-                           EXIT_USAGE);
+        return complain_exit(EXIT_USAGE,
+                             "report: -o FILE.html is needed, see 'tandem report --help'");
     }
     if (run->other && run->path_count != 1) {
-        return print_fault("--compare", "one JOURNAL is compared with OTHER", EXIT_USAGE);
+        return complain_exit(EXIT_USAGE, "--compare: one JOURNAL is compared with OTHER");
     }
     if (strcmp(run->out_path, "-") != 0 && !run->force && !may_replace(run->out_path)) {
-        return print_fault(run->out_path,
-                           "exists and is no report of Tandem; --force replaces it",
-                           EXIT_FAILED);
+        return complain_exit(EXIT_FAILED,
+                             "%s: exists and is no report of Tandem; --force replaces it",
+                             run->out_path);
     }
     return EXIT_FINE;
 }
@@ -370,7 +362,7 @@ static int make_report(struct run *run)
     status = status == STATUS_OK && run->other ? read_compared(run) : status;
     status = status == STATUS_OK ? write_file(run) : status;
     if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+        complain_err(err);
     }
     recording_close(run->compared[0]);
     recording_close(run->compared[1]);

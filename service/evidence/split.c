@@ -1,12 +1,12 @@
 #include "service/evidence/split.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/iso_time.h"
 #include "base/text/utf8.h"
 #include "logger/message/message.h"
+#include "service/tool/commands.h"
 
 /* Parses the whole number after a word. */
 static bool parse_count(const char *text, const char *word, uint64_t *n)
@@ -38,11 +38,9 @@ bool split_parse(const char *text, struct split *out)
     out->kind = SPLIT_TIME;
     out->t_us = iso_time_parse_asked(text, LAB_TIME_NONE);
     if (out->t_us == LAB_TIME_NONE) {
-        (void)fprintf(stderr,
-                      "tandem: --split %s: entry:N, change:N, version:TEXT or a time was "
-                      "expected, such as 2026-11-20T06:00:00Z\n",
-                      text);
-        return false;
+        return complain("--split %s: entry:N, change:N, version:TEXT or a time was expected, "
+                        "such as 2026-11-20T06:00:00Z",
+                        text);
     }
     return true;
 }

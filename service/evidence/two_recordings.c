@@ -32,7 +32,7 @@ static int open_recording(struct two_recordings *two, size_t which)
     const enum status status = recording_open(
         two->path[which], two->lab_count > 0 ? &two->labs[lab] : NULL, &two->in[which], &err);
     if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        complain_err(&err);
     }
     return status == STATUS_OK                             ? EXIT_FINE
            : two->lab_count == 0 && status == STATUS_E_ARG ? EXIT_USAGE
@@ -75,16 +75,14 @@ static int complain_none(const struct two_recordings *two, bool in_both)
     list_ids(two->in[0], lists[0], sizeof lists[0]);
     list_ids(two->in[1], lists[1], sizeof lists[1]);
     if (in_both) {
-        (void)fprintf(stderr, "tandem: no pair has a command: %s, %s\n", two->path[0],
-                      two->path[1]);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "no pair has a command: %s, %s", two->path[0],
+                             two->path[1]);
     }
-    (void)fprintf(
-        stderr, "tandem: no pair is in both: A has %s, B has %s; --pair %s=%s compares them\n",
+    return complain_exit(
+        EXIT_FAILED, "no pair is in both: A has %s, B has %s; --pair %s=%s compares them",
         lists[0], lists[1],
         recording_pair_count(two->in[0]) ? recording_pair_id(two->in[0], 0) : "ID",
         recording_pair_count(two->in[1]) ? recording_pair_id(two->in[1], 0) : "ID");
-    return EXIT_FAILED;
 }
 
 static int find_asked(struct two_recordings *two, const char *asked)
@@ -99,9 +97,8 @@ static int find_asked(struct two_recordings *two, const char *asked)
         if (at[which] == recording_pair_count(two->in[which])) {
             char list[256];
             list_ids(two->in[which], list, sizeof list);
-            (void)fprintf(stderr, "tandem: --pair %s: %s has %s\n", asked,
-                          two_recordings_name(two, which), list);
-            return EXIT_FAILED;
+            return complain_exit(EXIT_FAILED, "--pair %s: %s has %s", asked,
+                                 two_recordings_name(two, which), list);
         }
     }
     add_pair(two, at[0], at[1]);
@@ -138,8 +135,7 @@ int two_recordings_open(struct two_recordings *two, const char *command, const c
     }
     two->pairs = malloc((recording_pair_count(two->in[0]) + 1) * sizeof *two->pairs);
     if (!two->pairs) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "out of memory");
     }
     return pair ? find_asked(two, pair) : find_common(two);
 }

@@ -314,7 +314,7 @@ static void make_move(struct drive *d)
     d->status = REPLY_STATUS_COUNT;
     d->closed = d->unusable = false;
     if (!session_command(&d->session, d->command_topic, &d->command)) {
-        (void)fputs("tandem: drive: the link's buffer is full\n", stderr);
+        complain("drive: the link's buffer is full");
         return;
     }
     d->sent++;
@@ -390,9 +390,7 @@ static void report_end(const struct drive *d)
         }
     }
     if (d->lab_path && d->sent > 0 && d->entries == 0) {
-        (void)fprintf(stderr,
-                      "tandem: drive: no entry arrived: does 'tandem serve -c %s' run?\n",
-                      d->lab_path);
+        complain("drive: no entry arrived: does 'tandem serve -c %s' run?", d->lab_path);
     }
 }
 
@@ -444,31 +442,23 @@ static bool read_lab(struct drive *d, bool has_timeout)
     }
     const struct pair_params *p = lab_find_params(d->lab.pairs, d->lab.pair_count, d->pair);
     if (!p) {
-        (void)fprintf(stderr, "tandem: drive: the lab has no pair '%s'\n", d->pair);
-        return false;
+        return complain("drive: the lab has no pair '%s'", d->pair);
     }
     d->link = p->mode == PAIR_LINK;
     if (!d->link && codec_find(p->codec)->receive) {
-        (void)fprintf(
-            stderr,
-            "tandem: drive: pairs.%s.mode: link was expected: robots whose codec is %s "
-            "do not read the commands of drive\n",
-            d->pair, p->codec);
-        return false;
+        return complain("drive: pairs.%s.mode: link was expected: robots whose codec is %s do "
+                        "not read the commands of drive",
+                        d->pair, p->codec);
     }
     if (d->options.plan && (pair_is_arm(p) || p->motion != TRAVEL_TURNS_AND_DRIVES)) {
-        (void)fprintf(stderr,
-                      "tandem: drive: --plan: a robot that turns and drives was expected, '%s' "
-                      "is an arm or calibrates one of them only\n",
-                      d->pair);
-        return false;
+        return complain("drive: --plan: a robot that turns and drives was expected, '%s' is an "
+                        "arm or calibrates one of them only",
+                        d->pair);
     }
     if (d->options.room && strcmp(p->codec, "native") != 0) {
-        (void)fprintf(stderr,
-                      "tandem: drive: --room: pairs.%s.codec: native was expected: poses of "
-                      "codec %s are not read\n",
-                      d->pair, p->codec);
-        return false;
+        return complain("drive: --room: pairs.%s.codec: native was expected: poses of codec %s "
+                        "are not read",
+                        d->pair, p->codec);
     }
     d->guess_radps = p->kalman.nominal_w_radps;
     d->guess_mps = p->kalman.nominal_v_mps;
@@ -482,9 +472,7 @@ static int start_drive(struct drive *d, const char *mode, int seed)
     const bool has_timeout = d->timeout_s > 0.0;
     int exit_status = EXIT_USAGE;
     if (d->turn_max_rad < d->turn_min_rad || d->drive_max_m < d->drive_min_m) {
-        (void)fputs(
-            "tandem: --turn-max and --drive-max: at least the smallest size was expected\n",
-            stderr);
+        complain("--turn-max and --drive-max: at least the smallest size was expected");
         return exit_status;
     }
     struct next_move_aim aim = {.turn_rad = {d->turn_min_rad, d->turn_max_rad},

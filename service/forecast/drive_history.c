@@ -11,16 +11,15 @@
 
 #include "base/text/utf8.h"
 #include "config/options/option_file.h"
+#include "service/tool/commands.h"
 #include "web/http/address.h"
 
 enum { ANSWER_MAX = 256 * 1024, TOKEN_MAX = 256, PATIENCE_S = 5 };
 
 static bool report_fault(const struct http_options *http, const char *what)
 {
-    (void)fprintf(stderr,
-                  "tandem: drive: --plan begins without the daemon's moves: %s port %u: %s\n",
-                  http->bind, http->port, what);
-    return false;
+    return complain("drive: --plan begins without the daemon's moves: %s port %u: %s",
+                    http->bind, http->port, what);
 }
 
 /* Opens a connection; negative: errno says why not. */

@@ -9,6 +9,7 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
 #include "service/sim/mission/mission_legs.h"
+#include "service/tool/commands.h"
 #include "twin/report/forecast_report.h"
 
 enum { NOT_DONE_MAX = 2 };
@@ -22,9 +23,7 @@ ENUM_NAMES(drive_stop, DRIVE_STOP_COUNT, DRIVE_STOPS(NAMES_TEXT));
 
 static bool refuse_option(const char *option, const char *value, const char *what)
 {
-    (void)fprintf(stderr, "tandem: drive: %s%s%s: %s\n", option, value[0] ? " " : "", value,
-                  what);
-    return false;
+    return complain("drive: %s%s%s: %s", option, value[0] ? " " : "", value, what);
 }
 
 /* ---- options ---- */
@@ -147,10 +146,8 @@ bool drive_plan_stands_inside(const struct drive_plan *plan)
                              "no pose of the real robot arrived: its telemetry must have one");
     }
     if (!inside) {
-        (void)fprintf(stderr,
-                      "tandem: drive: --room: the robot stands at (%.3g, %.3g), outside of the "
-                      "room\n",
-                      plan->pose[0], plan->pose[1]);
+        complain("drive: --room: the robot stands at (%.3g, %.3g), outside of the room",
+                 plan->pose[0], plan->pose[1]);
     }
     return inside;
 }

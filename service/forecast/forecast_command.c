@@ -25,12 +25,6 @@ struct forecast_run {
     struct replay *replay;
 };
 
-static bool report_fault(const char *where, const char *what)
-{
-    (void)fprintf(stderr, "tandem: forecast: %s%s%s\n", where, where[0] ? ": " : "", what);
-    return false;
-}
-
 /* ---- the moves of the question ---- */
 
 static enum status read_row(void *context, const struct csv *csv, struct err *err)
@@ -58,11 +52,11 @@ static bool read_table(struct forecast_run *run)
     const struct csv_lines lines = {.row = read_row, .context = &run->question};
     if (csv_file_read(&source, &lines, NULL, &err) != STATUS_OK) {
         csv_file_complain(&err);
-        return report_fault("--moves",
-                            "a table with the columns rotation_rad and displacement_m "
-                            "and 1 to 256 moves is wanted");
+        return complain("forecast: --moves: a table with the columns rotation_rad and "
+                        "displacement_m and 1 to 256 moves is wanted");
     }
-    return run->question.count > 0 || report_fault(run->moves_path, "it has no moves");
+    return run->question.count > 0 ||
+           complain("forecast: %s: it has no moves", run->moves_path);
 }
 
 static bool add_leg(void *context, double rotation_rad, double displacement_m)
@@ -78,15 +72,15 @@ static bool read_question(struct forecast_run *run)
     const bool bounds = !isnan(run->question.bound_s) || !isnan(run->question.total_s);
     const size_t level = names_value(&forecast_level_names, run->level);
     if (level >= FORECAST_LEVELS) {
-        return report_fault("--level", "0.8, 0.9 or 0.95");
+        return complain("forecast: --level: 0.8, 0.9 or 0.95");
     }
     run->question.level = (enum forecast_level)level;
     if (sources > 1 || (run->check && (sources > 0 || bounds))) {
-        return report_fault("", "one of --rotation and --displacement, --moves, --mission and "
-                                "--check is wanted");
+        return complain("forecast: one of --rotation and --displacement, --moves, --mission "
+                        "and --check is wanted");
     }
     if (bounds && sources == 0) {
-        return report_fault("", "--bound and --total need moves");
+        return complain("forecast: --bound and --total need moves");
     }
     if (run->moves_path) {
         return read_table(run);
@@ -109,19 +103,19 @@ static bool begin_checks(struct forecast_run *run)
         const unsigned long count = strtoul(at, &end, 10);
         if (end == at || count < 1 || count > FORECAST_SUM_MAX || n == FORECAST_CHECK_COUNTS ||
             (*end != '\0' && *end != ',')) {
-            return report_fault("--check", "up to 8 counts from 1 to 256, as 1,8");
+            return complain("forecast: --check: up to 8 counts from 1 to 256, as 1,8");
         }
         counts[n++] = (unsigned)count;
         at = *end == ',' ? end + 1 : end;
     }
     if (run->check && n == 0) {
-        return report_fault("--check", "up to 8 counts from 1 to 256, as 1,8");
+        return complain("forecast: --check: up to 8 counts from 1 to 256, as 1,8");
     }
     if (n > 0) {
         run->checks = forecast_checks_create(run->file.pairs, run->file.pair_count, counts, n,
                                              run->question.level);
     }
-    return n == 0 || run->checks || report_fault("", "not enough memory");
+    return n == 0 || run->checks || complain("forecast: not enough memory");
 }
 
 /* ---- the replay ---- */
@@ -140,8 +134,7 @@ static bool read_recording(struct forecast_run *run, char **paths, size_t count)
     const struct replay_input input = {
         .paths = (const char *const *)paths, .count = count, .pair = run->pair};
     if (replay_read_files(run->replay, &run->file, &input, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-        return false;
+        return complain_err(&err);
     }
     return replay_report_left_out(run->replay, false);
 }
@@ -187,13 +180,12 @@ static int run_forecast(struct forecast_run *run, char **paths)
         count++;
     }
     if (replay_create(&run->file, &effects, &run->replay) != STATUS_OK) {
-        (void)report_fault("", "not enough memory");
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "forecast: not enough memory");
     }
     bool whole = read_recording(run, paths, count);
     whole = document_page_show(run->json, write_pairs, run) && whole;
     if (run->checks && !forecast_checks_whole(run->checks)) {
-        whole = report_fault("", "not enough memory");
+        whole = complain("forecast: not enough memory");
     }
     return whole ? EXIT_FINE : EXIT_FAILED;
 }
@@ -208,12 +200,12 @@ static bool check_pairs(const struct forecast_run *run)
             const char *fault =
                 forecast_question_fault(&run->file.pairs[i], move->turn, move->drive);
             if (fault) {
-                return report_fault(run->file.pairs[i].id, fault);
+                return complain("forecast: %s: %s", run->file.pairs[i].id, fault);
             }
         }
         found = found || is_asked(run, i);
     }
-    return found || report_fault("--pair", "the lab has no such pair");
+    return found || complain("forecast: --pair: the lab has no such pair");
 }
 
 static int parse_options(int argc, char **argv, struct forecast_run *run)
@@ -261,8 +253,7 @@ int command_forecast(int argc, char **argv)
 {
     struct forecast_run *run = calloc(1, sizeof *run);
     if (!run) {
-        (void)report_fault("", "not enough memory");
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "forecast: not enough memory");
     }
     forecast_question_start(&run->question);
     run->level = "0.95";
@@ -271,7 +262,7 @@ int command_forecast(int argc, char **argv)
     if (exit_status == ARGUMENTS_PARSED) {
         exit_status = EXIT_USAGE;
         if (!argv[1]) {
-            (void)report_fault("", "no JOURNAL is given");
+            complain("forecast: no JOURNAL is given");
         } else if (lab_argument_load("forecast", run->lab_path, &run->file)) {
             if (read_question(run) && check_pairs(run) && begin_checks(run)) {
                 exit_status = run_forecast(run, argv + 1);

@@ -43,8 +43,7 @@ static const char examples[] =
 static int report_status(enum status st, const struct err *err)
 {
     if (st == STATUS_E_ARG && err->line == 0) {
-        (void)fprintf(stderr, "tandem: identify: %s\n", err->text);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "identify: %s", err->text);
     }
     if (st != STATUS_OK) {
         csv_file_complain(err);
@@ -64,11 +63,9 @@ static bool show_progress(void *context, const char *stage, double share)
 static int refuse_model(const char *name)
 {
     char guess[EDIT_GUESS_MAX];
-    (void)fprintf(stderr,
-                  "tandem: identify: unknown model '%s'%s, 'tandem identify --help' lists "
-                  "them\n",
-                  name, model_row_guess(name, guess));
-    return EXIT_USAGE;
+    return complain_exit(EXIT_USAGE,
+                         "identify: unknown model '%s'%s, 'tandem identify --help' lists them",
+                         name, model_row_guess(name, guess));
 }
 
 /* Does the model read this quantity from a column that bags have by type, and --columns not? */
@@ -115,10 +112,8 @@ static int run_model(struct identify_request *request, struct csv_source *files)
     unsigned outcome = 0;
     unsigned fail_if = 0;
     if (!name) {
-        (void)fputs("tandem: identify: which model? --model NAME, see "
-                    "'tandem identify --help'\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(
+            EXIT_USAGE, "identify: which model? --model NAME, see 'tandem identify --help'");
     }
     if (!row) {
         return refuse_model(name);
@@ -220,8 +215,7 @@ int command_identify(int argc, char **argv)
 {
     struct csv_source *files = calloc((size_t)argc + 1, sizeof *files);
     if (!files) {
-        (void)fputs("tandem: identify: no memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "identify: no memory");
     }
     const int code = identify_files(argc, argv, files);
     free(files);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 
 #define LATE "AHEAD,BEHIND,TIMEOUT"
@@ -43,23 +44,18 @@ bool entry_filter_parse(const struct entry_filter *filter, const char *command,
     bool fits = true;
     text[0] = '\0';
     if (filter->late && filter->verdict) {
-        (void)fprintf(stderr, "tandem: %s: --late is --verdict " LATE ": give one of them\n",
-                      command);
-        return false;
+        return complain("%s: --late is --verdict " LATE ": give one of them", command);
     }
     add_parameter(text, "since", filter->since, &fits);
     add_parameter(text, "until", filter->until, &fits);
     add_parameter(text, "verdict", filter->late ? LATE : filter->verdict, &fits);
     if (!fits) {
-        (void)fprintf(stderr, "tandem: %s: --since, --until or --verdict is too long\n",
-                      command);
-        return false;
+        return complain("%s: --since, --until or --verdict is too long", command);
     }
     if (query_parse(text,
                     QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_VERDICT),
                     lab_clock_now_us(), query ? query : &values, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: --%s: %s\n", command, err.where, err.text);
-        return false;
+        return complain("%s: --%s: %s", command, err.where, err.text);
     }
     return true;
 }

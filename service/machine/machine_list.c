@@ -8,12 +8,11 @@ int machine_list_add(struct machine_list *list, const char *path)
 {
     struct machine_file *file = NULL;
     if (list->file_count == MACHINE_LIST_FILES_MAX) {
-        (void)fprintf(stderr, "tandem: machines: more than %d files\n", MACHINE_LIST_FILES_MAX);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "machines: more than %d files",
+                             MACHINE_LIST_FILES_MAX);
     }
     if (machine_file_load(path, false, &file) != STATUS_OK) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "out of memory");
     }
     list->files[list->file_count++] = file;
     if (machine_file_count(file, MACHINE_ERROR) + machine_file_count(file, MACHINE_WARNING) >
@@ -25,9 +24,8 @@ int machine_list_add(struct machine_list *list, const char *path)
             continue;
         }
         if (list->count == MACHINE_LIST_MAX) {
-            (void)fprintf(stderr, "tandem: machines: more than %d machines\n",
-                          MACHINE_LIST_MAX);
-            return EXIT_USAGE;
+            return complain_exit(EXIT_USAGE, "machines: more than %d machines",
+                                 MACHINE_LIST_MAX);
         }
         list->machines[list->count++] = file->machines[i];
     }
@@ -42,8 +40,7 @@ int machine_list_load(struct machine_list *list, char **paths)
         result = one > result ? one : result;
     }
     if (result == EXIT_FINE && list->count == 0) {
-        (void)fputs("tandem: machines: a FILE with a machine was expected\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "machines: a FILE with a machine was expected");
     }
     return result;
 }

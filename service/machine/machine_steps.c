@@ -44,9 +44,9 @@ static void check_types(struct steps *s, const struct machine *m, const char *na
                         enum expression_type wanted, enum expression_type given)
 {
     if (wanted != given && !s->unfit) {
-        (void)fprintf(stderr, "tandem: machines: %s of %s is a %s, but a %s elsewhere\n", name,
-                      m->table.name, wanted == EXPRESSION_TRUTH ? "truth" : "number",
-                      given == EXPRESSION_TRUTH ? "truth" : "number");
+        complain("machines: %s of %s is a %s, but a %s elsewhere", name, m->table.name,
+                 wanted == EXPRESSION_TRUTH ? "truth" : "number",
+                 given == EXPRESSION_TRUTH ? "truth" : "number");
         s->unfit = true;
     }
 }
@@ -340,7 +340,7 @@ static void report_faults(const struct steps *s)
     for (size_t i = 0; i < s->count; i++) {
         efsm_describe_fault(&s->runs[i].machine->table, &s->runs[i].m, words, sizeof words);
         if (words[0]) {
-            (void)fprintf(stderr, "tandem: %s\n", words);
+            complain("%s", words);
         }
     }
 }
@@ -350,8 +350,7 @@ int steps_run(const struct machine *const *machines, size_t count,
 {
     struct steps *s = calloc(1, sizeof *s);
     if (!s) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "out of memory");
     }
     s->options = options;
     s->out = out;

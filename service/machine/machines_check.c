@@ -45,8 +45,7 @@ static int check_file(struct check *c, const char *path)
 {
     struct machine_file *file = NULL;
     if (machine_file_load(path, c->words, &file) != STATUS_OK) {
-        (void)fputs("tandem: machines check: out of memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "machines check: out of memory");
     }
     c->errors += machine_file_count(file, MACHINE_ERROR);
     c->warnings += machine_file_count(file, MACHINE_WARNING);

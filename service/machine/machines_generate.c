@@ -142,8 +142,8 @@ static int generate_code(const struct given *g, char **paths)
         language++;
     }
     if (result == EXIT_FINE && !g->folder && (list.count != 1 || g->tests > 0)) {
-        (void)fprintf(stderr, "tandem: machines generate: --out DIR was expected with %s\n",
-                      g->tests > 0 ? "--test" : "several machines");
+        complain("machines generate: --out DIR was expected with %s",
+                 g->tests > 0 ? "--test" : "several machines");
         result = EXIT_USAGE;
     }
     for (size_t i = 0; result == EXIT_FINE && i < list.count; i++) {
@@ -194,9 +194,8 @@ int machines_generate(int argc, char **argv)
         return result;
     }
     if (!g.lang) {
-        (void)fputs("tandem: machines generate: --lang c, lua, python or table was expected\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "machines generate: --lang c, lua, python or table was expected");
     }
     return generate_code(&g, argv + 1);
 }

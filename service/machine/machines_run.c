@@ -28,8 +28,7 @@ static int run_machines(char **paths, const struct steps_options *options, const
     int result = machine_list_load(&list, paths);
     FILE *out = stdout;
     if (result == EXIT_FINE && list.count > STEPS_MACHINES_MAX) {
-        (void)fprintf(stderr, "tandem: machines run: at most %d machines at once\n",
-                      STEPS_MACHINES_MAX);
+        complain("machines run: at most %d machines at once", STEPS_MACHINES_MAX);
         result = EXIT_USAGE;
     }
     if (result == EXIT_FINE && path) {

@@ -105,8 +105,7 @@ static bool play_line(struct play *p, const struct journal_line *line)
     }
     if (status != STATUS_OK) {
         if (p->malformed++ < SHOWN_FAULTS_MAX) {
-            (void)fprintf(stderr, "tandem: %s:%" PRIu64 ":%u: %s\n", line->path, line->number,
-                          err.column, err.text);
+            complain("%s:%" PRIu64 ":%u: %s", line->path, line->number, err.column, err.text);
         }
     } else if (strstr(m.topic, "/$lab/") || strstr(m.topic, "/heartbeat/") ||
                m.topic[0] == '$') { /* the daemon's own lines, and heartbeats */
@@ -135,7 +134,7 @@ static bool play_all(struct play *p)
             break;
         }
         if (status != STATUS_OK) {
-            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            complain_err(&err);
             whole = false;
             continue;
         }
@@ -175,30 +174,27 @@ static int run_play(struct play *p)
         return EXIT_FAILED;
     }
     if (fabs(p->speed - 1.0) > 0.0) {
-        (void)fputs(
-            "tandem: play: note: at another speed the robots' stamps no longer agree with "
-            "arrivals: laps and verdicts differ from the recorded ones; tandem replay "
-            "gives those\n",
-            stderr);
+        complain(
+            "play: note: at another speed the robots' stamps no longer agree with arrivals: "
+            "laps and verdicts differ from the recorded ones; tandem replay gives those");
     }
     const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);
     bool whole = connected && play_all(p) && p->whole;
     if (whole && p->lines == p->blank + p->malformed) {
-        (void)fprintf(stderr,
-                      "tandem: %s: %s: what mosquitto_sub -F %%J printed, or a journal of the "
-                      "daemon, was expected\n",
-                      p->where,
-                      p->malformed ? "not one line of it is a message" : "nothing is in it");
+        complain("%s: %s: what mosquitto_sub -F %%J printed, or a journal of the daemon, was "
+                 "expected",
+                 p->where,
+                 p->malformed ? "not one line of it is a message" : "nothing is in it");
         whole = false;
     }
     if (connected && !mqtt_client_wait_sent(p->session.client,
                                             stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
-        (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
+        complain("play: the broker did not acknowledge everything");
         whole = false;
     }
     session_close(&p->session, STOP_MS);
     if (!connected) {
-        (void)fprintf(stderr, "tandem: %s\n", state->error);
+        complain("%s", state->error);
     }
     if (p->json) {
         json_file_print(stdout, write_counts, p);
@@ -220,7 +216,7 @@ static int start_play(struct play *p, const char *const *paths)
     if (journal_reader_open_files(paths, count, &p->reader, &err) == STATUS_OK) {
         exit_status = run_play(p);
     } else {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        complain_err(&err);
     }
     journal_reader_close(p->reader);
     return exit_status;
@@ -266,8 +262,7 @@ int command_play(int argc, char **argv)
         return exit_status;
     }
     if ((p.from != NULL) != (p.to != NULL) || (p.from && (!p.from[0] || !p.to[0]))) {
-        (void)fputs("tandem: --prefix-from and --prefix-to belong together\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "--prefix-from and --prefix-to belong together");
     }
     return start_play(&p, (const char *const *)argv + 1);
 }

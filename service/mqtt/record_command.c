@@ -59,8 +59,7 @@ static bool open_output(struct record *r)
                              : open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     r->out = fd < 0 ? NULL : to_stdout ? stdout : fdopen(fd, "w");
     if (!r->out) {
-        (void)fprintf(stderr, "tandem: %s: cannot be made: %s\n", r->path,
-                      strerrordesc_np(errno));
+        complain("%s: cannot be made: %s", r->path, strerrordesc_np(errno));
     }
     return r->out != NULL;
 }
@@ -146,11 +145,11 @@ static int run_record(struct record *r)
         whole = false;
     }
     if (!whole && listened && r->session.overflow == 0) {
-        (void)fprintf(stderr, "tandem: %s: cannot be written\n", r->path);
+        complain("%s: cannot be written", r->path);
     }
     if (!listened && session_was_connected(&r->session)) {
-        (void)fprintf(stderr, "tandem: record: %s\n",
-                      r->session.state.error[0] ? r->session.state.error : "not subscribed");
+        complain("record: %s",
+                 r->session.state.error[0] ? r->session.state.error : "not subscribed");
     }
     print_counts(r);
     return whole ? EXIT_FINE : EXIT_FAILED;
@@ -184,9 +183,8 @@ static int parse_words(struct record *r, int argc, char **argv)
     const int code = arguments_parse(&arguments, argc, argv);
     r->path = argv[1];
     if (code == ARGUMENTS_PARSED && r->json && strcmp(r->path, "-") == 0) {
-        (void)fputs("tandem: record: --json needs a FILE that is not standard output\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "record: --json needs a FILE that is not standard output");
     }
     return code;
 }
@@ -195,8 +193,7 @@ int command_record(int argc, char **argv)
 {
     struct record *r = calloc(1, sizeof *r);
     if (!r) {
-        (void)fputs("tandem: record: no memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "record: no memory");
     }
     int code = parse_words(r, argc, argv);
     if (code == ARGUMENTS_PARSED && !lab_argument_load("record", r->lab_path, &r->lab)) {

@@ -9,6 +9,7 @@
 
 #include "logger/message/codec_native.h"
 #include "logger/storage/lock.h"
+#include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
 
@@ -75,7 +76,7 @@ static void report_eviction(void *context, const char *text)
     struct session *s = context;
     const int64_t now_us = lab_clock_monotonic_us();
     if (s->evicted_us == 0 || now_us - s->evicted_us > REPORT_AGAIN_US) {
-        (void)fprintf(stderr, "tandem: %s\n", text);
+        complain("%s", text);
         s->evicted_us = now_us;
     }
 }
@@ -115,8 +116,7 @@ bool session_open(struct session *s, struct mqtt_client_options options)
     if (mqtt_client_create(&s->client, &options, &err) == STATUS_OK) {
         return true;
     }
-    (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-    return false;
+    return complain_err(&err);
 }
 
 void session_close(struct session *s, int timeout_ms)
@@ -137,8 +137,7 @@ void session_close(struct session *s, int timeout_ms)
 bool session_was_connected(const struct session *s)
 {
     if (s->state.connections == 0) {
-        (void)fprintf(stderr, "tandem: %s\n",
-                      s->state.error[0] ? s->state.error : "was never connected");
+        complain("%s", s->state.error[0] ? s->state.error : "was never connected");
     }
     return s->state.connections > 0;
 }
@@ -192,8 +191,6 @@ bool session_names_fit(const char *prefix, const char *pair, size_t room)
         strlen(pair) + room < EVENT_PAIR_MAX && !strpbrk(pair, "/+#")) {
         return true;
     }
-    (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
-                "expected\n",
-                stderr);
-    return false;
+    return complain(
+        "--prefix and --pair: shorter ones without / + # in the pair were expected");
 }

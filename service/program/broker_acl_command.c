@@ -44,8 +44,7 @@ static bool is_word(const char *text)
 
 static bool complain_of(const char *what, const char *text, const char *right)
 {
-    (void)fprintf(stderr, "tandem: broker-acl: %s '%.60s': %s\n", what, text, right);
-    return false;
+    return complain("broker-acl: %s '%.60s': %s", what, text, right);
 }
 
 static bool is_of_pair(const struct lab_file *lab, const char *user)

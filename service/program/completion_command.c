@@ -353,6 +353,5 @@ int command_completion(int argc, char **argv)
             return print_script(&shells[i]);
         }
     }
-    (void)fputs("tandem: completion: one of bash, zsh and fish was expected\n", stderr);
-    return EXIT_USAGE;
+    return complain_exit(EXIT_USAGE, "completion: one of bash, zsh and fish was expected");
 }

@@ -125,9 +125,8 @@ int command_config(int argc, char **argv)
     }
     const char *path = argv[1];
     if (docs + schema + (path != NULL) != 1 || (json && !path)) {
-        (void)fputs("tandem: config: one lab file is wanted, see 'tandem config --help'\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "config: one lab file is wanted, see 'tandem config --help'");
     }
     if (path) {
         return check_file(path, json);

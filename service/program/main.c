@@ -48,9 +48,8 @@ static int refuse_command(const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) {
         edit_guess_try(&guess, name, commands[i].name);
     }
-    (void)fprintf(stderr, "tandem: unknown command '%s'%s, see 'tandem --help'\n", name,
-                  edit_guess_text(&guess, meant));
-    return EXIT_USAGE;
+    return complain_exit(EXIT_USAGE, "unknown command '%s'%s, see 'tandem --help'", name,
+                         edit_guess_text(&guess, meant));
 }
 
 /* All that was printed must have been written. */
@@ -59,7 +58,7 @@ static int finish_output(int exit_status)
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return exit_status;
     }
-    (void)fputs("tandem: standard output: cannot be written\n", stderr);
+    complain("standard output: cannot be written");
     return exit_status == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -91,8 +90,7 @@ int main(int argc, char **argv)
     }
     char problem[MODEL_PROBLEM_MAX];
     if (!model_rows_check(problem)) {
-        (void)fprintf(stderr, "tandem: %s\n", problem);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "%s", problem);
     }
     const struct command *command = find_command(argv[1]);
     if (command) {

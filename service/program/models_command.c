@@ -134,9 +134,8 @@ static int choose_model(const char *word, struct choice *choice)
     if (!model_file_is_path(word)) {
         choice->row = model_row_find(word);
         if (!choice->row) {
-            (void)fprintf(stderr,
-                          "tandem: models: no model '%s'%s, 'tandem models' lists them\n", word,
-                          model_row_guess(word, guess));
+            complain("models: no model '%s'%s, 'tandem models' lists them", word,
+                     model_row_guess(word, guess));
         }
         return choice->row ? EXIT_FINE : EXIT_USAGE;
     }
@@ -168,10 +167,9 @@ static int show_models(const struct choice *choices, size_t count, const struct 
     for (size_t i = 0; i < count && !forms->check; i++) {
         const struct choice one[] = {choices[i], {.row = NULL}};
         if (forms->tex && !choices[i].file) {
-            (void)fprintf(stderr,
-                          "tandem: models: %s is built in: its equations are in docs/model/\n",
-                          choices[i].row->name);
-            return EXIT_USAGE;
+            return complain_exit(EXIT_USAGE,
+                                 "models: %s is built in: its equations are in docs/model/",
+                                 choices[i].row->name);
         }
         if (forms->tex) {
             (void)fputs(i > 0 ? "\n" : "", stdout);
@@ -179,8 +177,7 @@ static int show_models(const struct choice *choices, size_t count, const struct 
             continue;
         }
         if (document_page_print(stdout, write_models, one) != STATUS_OK) {
-            (void)fputs("tandem: models: not enough memory\n", stderr);
-            return EXIT_FAILED;
+            return complain_exit(EXIT_FAILED, "models: not enough memory");
         }
         (void)fputs(choices[i].file ? "" : choices[i].row->help, stdout);
     }
@@ -221,7 +218,7 @@ int command_models(int argc, char **argv)
     result = EXIT_FINE;
     for (char **word = argv + 1; *word; word++) {
         if (word - argv > CHOSEN_MAX) {
-            (void)fprintf(stderr, "tandem: models: %d at once are the most\n", CHOSEN_MAX);
+            complain("models: %d at once are the most", CHOSEN_MAX);
             result = EXIT_USAGE;
             break;
         }

@@ -59,7 +59,7 @@ static void print_hint(void *context, const char *text)
     }
     if (i == a->hint_count && i < HINTS_MAX) {
         a->hints[a->hint_count++] = hash;
-        (void)fprintf(stderr, "tandem: %s:%u: note: %s\n", a->path, a->number, text);
+        complain("%s:%u: note: %s", a->path, a->number, text);
     }
 }
 
@@ -119,8 +119,7 @@ static bool try_line(struct attempt *a, size_t bytes, const char *path, unsigned
         return true;
     }
     if (status != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s:%u: %s\n", path, number, err.text);
-        return false;
+        return complain("%s:%u: %s", path, number, err.text);
     }
     a->printed = 0;
     (void)codec_decode(&a->codecs, a->file->broker.prefix, &m, print_event, a);
@@ -142,8 +141,7 @@ static int try_stream(struct attempt *a, FILE *in, const char *path)
     for (ssize_t n = getline(&line, &room, in); n >= 0; n = getline(&line, &room, in)) {
         number++;
         if ((size_t)n > MESSAGE_LINE_MAX) {
-            (void)fprintf(stderr, "tandem: %s:%u: longer than %d bytes\n", path, number,
-                          MESSAGE_LINE_MAX);
+            complain("%s:%u: longer than %d bytes", path, number, MESSAGE_LINE_MAX);
             exit_status = EXIT_FAILED;
             continue;
         }
@@ -162,8 +160,7 @@ static int try_file(const struct lab_file *file, const char *pair, const char *p
     const bool standard = strcmp(path, "-") == 0;
     FILE *in = standard ? stdin : fopen(path, "re");
     if (!in) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", path, strerror(errno));
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "%s: %s", path, strerror(errno));
     }
     struct attempt *a = calloc(1, sizeof *a);
     struct lab *lab = lab_memory_create(&params);
@@ -174,7 +171,7 @@ static int try_file(const struct lab_file *file, const char *pair, const char *p
         lab_codecs(lab, &a->codecs);
         exit_status = try_stream(a, in, path);
     } else {
-        (void)fputs("tandem: not enough memory\n", stderr);
+        complain("not enough memory");
     }
     lab_memory_destroy(lab);
     free(a);
@@ -217,16 +214,14 @@ int command_codec(int argc, char **argv)
         return exit_status;
     }
     if (strcmp(argv[1], "try") != 0) {
-        (void)fputs(
-            "tandem: codec: 'try FILE' or 'try -' is wanted, see 'tandem codec --help'\n",
-            stderr);
-        return EXIT_USAGE;
+        return complain_exit(
+            EXIT_USAGE, "codec: 'try FILE' or 'try -' is wanted, see 'tandem codec --help'");
     }
     if (!lab_argument_load("codec", path, &file)) {
         return EXIT_USAGE;
     }
     if (pair && !is_pair(&file, pair)) {
-        (void)fprintf(stderr, "tandem: codec: the lab has no pair '%s'\n", pair);
+        complain("codec: the lab has no pair '%s'", pair);
         exit_status = EXIT_USAGE;
     } else {
         exit_status = try_file(&file, pair, argv[2]);

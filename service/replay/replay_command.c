@@ -293,9 +293,9 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     int exit_status = EXIT_FAILED;
     if (run->options.jobs > 1 &&
         threads_create((unsigned)run->options.jobs, &run->threads) != STATUS_OK) {
-        (void)fputs("tandem: --jobs: not enough memory or threads\n", stderr);
+        complain("--jobs: not enough memory or threads");
     } else if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
-        (void)fputs("tandem: out of memory\n", stderr);
+        complain("out of memory");
     } else if ((run->options.json || run->options.csv_dir) &&
                replay_open_spool(run) != STATUS_OK) {
         csv_file_complain(&run->err);
@@ -385,7 +385,7 @@ static bool check_pair(const struct replay_run *run)
         found = replay_keeps_pair(run, lab_name(&params, (uint32_t)i));
     }
     if (!found) {
-        (void)fprintf(stderr, "tandem: replay: the lab has no pair '%s'\n", run->options.pair);
+        complain("replay: the lab has no pair '%s'", run->options.pair);
     }
     return found;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "service/replay/replay_moves.h"
+#include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/progress.h"
 
@@ -24,13 +25,13 @@ static void wait_for_pace(double speed, int64_t t_us, int64_t *first_us, int64_t
 static void show_fault(const struct journal_line *line, const struct err *err, unsigned *shown)
 {
     if (*shown < SHOWN_FAULTS_MAX) {
-        (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
-                      (unsigned long long)line->number, err->column, err->text,
-                      err->code == STATUS_E_RANGE
-                          ? "; if that time did pass: tandem replay --pause-max"
-                          : "");
+        complain("%s:%llu:%u: %s%s", line->path, (unsigned long long)line->number, err->column,
+                 err->text,
+                 err->code == STATUS_E_RANGE
+                     ? "; if that time did pass: tandem replay --pause-max"
+                     : "");
     } else if (*shown == SHOWN_FAULTS_MAX) {
-        (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
+        complain("more faulty lines follow; they are counted only");
     }
     (*shown)++;
 }
@@ -72,7 +73,7 @@ static bool read_all_lines(struct replay *replay, struct journal_reader *reader,
                 *first = err;
                 break;
             }
-            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            complain_err(&err);
             continue;
         }
         if ((event ? replay_event(replay, event, &err) : replay_line(replay, &line, &err)) !=
@@ -178,8 +179,8 @@ bool replay_report_left_out(const struct replay *replay, bool strict)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const bool fails = rows[i].n > 0 && (rows[i].fails || strict);
         if (fails) {
-            (void)fprintf(stderr, "tandem: replay: lines left out: %llu %s\n",
-                          (unsigned long long)rows[i].n, rows[i].what);
+            complain("replay: lines left out: %llu %s", (unsigned long long)rows[i].n,
+                     rows[i].what);
         }
         fine = fine && !fails;
     }

@@ -403,11 +403,9 @@ static bool load_model(const char **model)
     }
     const struct model_row *row = model_row_find(*model);
     if (row && row->data == MODEL_OF_MOTION && row->trial.samples == 0) {
-        (void)fprintf(stderr,
-                      "tandem: selftest: the file of %s has no robot to test it with: trial, "
-                      "with parameters, efforts and noise_sd\n",
-                      *model);
-        return false;
+        return complain("selftest: the file of %s has no robot to test it with: trial, with "
+                        "parameters, efforts and noise_sd",
+                        *model);
     }
     return true;
 }

@@ -224,10 +224,10 @@ static bool run_check(struct check *c)
     }
     progress_end(&progress);
     if (st == STATUS_E_RANGE) {
-        (void)fprintf(stderr, "tandem: team %s: %zu robots, at most %d can be explored\n",
-                      c->p->name, c->p->robot_count, MODEL_CHECKER_ROBOTS_MAX);
+        complain("team %s: %zu robots, at most %d can be explored", c->p->name,
+                 c->p->robot_count, MODEL_CHECKER_ROBOTS_MAX);
     } else if (st != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: team %s: out of memory\n", c->p->name);
+        complain("team %s: out of memory", c->p->name);
     }
     return st == STATUS_OK;
 }
@@ -289,12 +289,11 @@ static int judge_check(const struct check *c)
 {
     const struct model_checker_result *r = &c->result;
     if (r->unsound > 0 || r->violations > 0) {
-        (void)fprintf(stderr,
-                      "tandem: team %s: %llu wrong alarms, %llu wrong grants: a fault of "
-                      "Tandem, please report it with the file\n",
-                      c->p->name, (unsigned long long)r->unsound,
-                      (unsigned long long)r->violations);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED,
+                             "team %s: %llu wrong alarms, %llu wrong grants: a fault of "
+                             "Tandem, please report it with the file",
+                             c->p->name, (unsigned long long)r->unsound,
+                             (unsigned long long)r->violations);
     }
     if (c->worst != TEAM_END_FINISHED) {
         return EXIT_FAILED;

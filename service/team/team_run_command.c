@@ -162,7 +162,7 @@ static void receive_message(void *context, const struct message *m)
         handle_team_event(f, document, m);
     } else if (document && strcmp(json_file_text(document, "id"), f->id) == 0) {
         f->refused = true;
-        (void)fprintf(stderr, "tandem: team run: %s\n", json_file_text(document, "detail"));
+        complain("team run: %s", json_file_text(document, "detail"));
     }
     json_decref(document);
 }
@@ -238,9 +238,8 @@ static bool connect_broker(struct team_following *f)
     if (session_await(&f->session, lab_clock_monotonic_us() + lab_us(f->connect_s))) {
         return true;
     }
-    (void)fprintf(stderr, "tandem: team run: no broker at %s port %u within %g s\n",
-                  broker->host, (unsigned)broker->port, f->connect_s);
-    return false;
+    return complain("team run: no broker at %s port %u within %g s", broker->host,
+                    (unsigned)broker->port, f->connect_s);
 }
 
 static int run_team(struct team_following *f)
@@ -253,9 +252,8 @@ static int run_team(struct team_following *f)
     session_close(&f->session, STOP_MS);
     free(f->open);
     if (connected && !f->has_events && !f->refused) {
-        (void)fputs("tandem: team run: no message of the team arrived: does tandem serve run "
-                    "with this lab file?\n",
-                    stderr);
+        complain("team run: no message of the team arrived: does tandem serve run with this "
+                 "lab file?");
     } else if (connected && !f->json) {
         const bool ended = has_ended(f) && !f->refused;
         const int64_t took_us = (ended ? f->end_us : lab_clock_now_us()) - f->start_us;
@@ -309,8 +307,7 @@ int team_run_command(int argc, char **argv)
 {
     struct team_following *f = calloc(1, sizeof *f);
     if (!f) {
-        (void)fputs("tandem: team run: not enough memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "team run: not enough memory");
     }
     f->connect_s = 10.0;
     f->timeout_s = 86400.0;
@@ -320,7 +317,7 @@ int team_run_command(int argc, char **argv)
         const bool loaded = lab_argument_load("team run", f->lab_path, &f->lab);
         f->p = loaded ? team_settings_choose(&f->lab.teams, f->team, names) : NULL;
         if (loaded && !f->p) {
-            (void)fprintf(stderr, "tandem: %s: there is no team %s\n", f->lab_path, f->team);
+            complain("%s: there is no team %s", f->lab_path, f->team);
         }
         exit_status = f->p ? run_team(f) : EXIT_USAGE;
     }

@@ -39,12 +39,6 @@ struct job {
     struct team_runs_options runs;
 };
 
-static bool print_fault(const struct err *err)
-{
-    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
-    return false;
-}
-
 /* ---- the team ---- */
 
 static bool load_team(struct job *j, const char *path)
@@ -58,9 +52,8 @@ static bool load_team(struct job *j, const char *path)
     char names[TEAM_SETTINGS_NAMES_MAX];
     const struct team_params *p = team_settings_choose(&j->file, o->team, names);
     if (!p) {
-        (void)fprintf(stderr, "tandem: %s: %s%s\n", path,
-                      names[0] ? "--team is one of " : "no team is in it", names);
-        return false;
+        return complain("%s: %s%s", path, names[0] ? "--team is one of " : "no team is in it",
+                        names);
     }
     const enum status status =
         team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors);
@@ -96,7 +89,7 @@ static bool load_journal(struct job *j, const char *path)
     }
     return team_measured_read(j->tp, lab, j->options->journal, side, &j->measured, &err) ==
                STATUS_OK ||
-           print_fault(&err);
+           complain_err(&err);
 }
 
 /* ---- output ---- */
@@ -139,13 +132,13 @@ static bool write_study(const struct job *j, const struct team_study *study)
     }
     if (o->csv_dir && csv_tables_write(o->csv_dir, team_study_tables, TEAM_STUDY_TABLES, study,
                                        &err) != STATUS_OK) {
-        return print_fault(&err);
+        return complain_err(&err);
     }
     char path[512];
     (void)snprintf(path, sizeof path, "%s/simulate.svg", o->plot_dir ? o->plot_dir : "");
     if (o->plot_dir && (csv_tables_write(o->plot_dir, NULL, 0, NULL, &err) != STATUS_OK ||
                         gnuplot_draw(team_study_script, study, path, &err) != STATUS_OK)) {
-        return print_fault(&err);
+        return complain_err(&err);
     }
     return true;
 }
@@ -196,8 +189,7 @@ static int run_job(struct job *j, const char *path)
     }
     j->tp = team_settings_predict(&j->settings);
     if (!j->tp) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
+        return complain_exit(EXIT_FAILED, "out of memory");
     }
     if (o->journal && !load_journal(j, path)) {
         return EXIT_USAGE;
@@ -275,8 +267,7 @@ int team_simulate_command(int argc, char **argv)
         return exit_status;
     }
     if (o.nominal && o.journal) {
-        (void)fputs("tandem: --nominal and --from exclude each other\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "--nominal and --from exclude each other");
     }
     struct job j = {.options = &o};
     exit_status = run_job(&j, argv[1]);

@@ -98,10 +98,8 @@ static bool parse_number(const struct argument *row, const char *text)
     const bool integer = row->kind == ARGUMENT_INTEGER;
     const bool whole = !integer || !(fabs(value - rint(value)) > 0.0);
     if (end == text || *end || !(value >= row->min && value <= row->max) || !whole) {
-        (void)fprintf(stderr, "tandem: --%s %s: %s within %.10g .. %.10g was expected\n",
-                      row->name, text, integer ? "a whole number" : "a number", row->min,
-                      row->max);
-        return false;
+        return complain("--%s %s: %s within %.10g .. %.10g was expected", row->name, text,
+                        integer ? "a whole number" : "a number", row->min, row->max);
     }
     if (integer) {
         *(int *)row->value = (int)value;
@@ -139,9 +137,8 @@ static bool parse_text(const struct argument *row, const char *text)
     char meant[EDIT_GUESS_MAX];
     if (row->placeholder && strchr(row->placeholder, '|') &&
         !is_word_of(row->placeholder, text, meant)) {
-        (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected%s\n", row->name, text,
-                      row->placeholder, meant);
-        return false;
+        return complain("--%s %s: one of %s was expected%s", row->name, text, row->placeholder,
+                        meant);
     }
     *(const char **)row->value = text;
     return true;
@@ -151,9 +148,7 @@ static bool append_text(const struct argument *row, const char *text)
 {
     struct argument_list *list = row->value;
     if (list->count == list->room) {
-        (void)fprintf(stderr, "tandem: --%s %s: %zu are the limit\n", row->name, text,
-                      list->room);
-        return false;
+        return complain("--%s %s: %zu are the limit", row->name, text, list->room);
     }
     list->texts[list->count++] = text;
     return true;
@@ -172,10 +167,9 @@ static bool refuse_option(const struct arguments *a, const char *text, size_t by
         edit_guess_try(&guess, name, a->more->rows[i].name);
     }
     edit_guess_try(&guess, dashes == 2 ? name : "", "help");
-    (void)fprintf(stderr, "tandem: unknown option '%.*s'%s%s%s, see 'tandem %s --help'\n",
-                  (int)bytes, text, guess.name ? " (did you mean --" : "",
-                  guess.name ? guess.name : "", guess.name ? "?)" : "", a->command);
-    return false;
+    return complain("unknown option '%.*s'%s%s%s, see 'tandem %s --help'", (int)bytes, text,
+                    guess.name ? " (did you mean --" : "", guess.name ? guess.name : "",
+                    guess.name ? "?)" : "", a->command);
 }
 
 /* Parses the option at argv[*i] and advances over its value. */
@@ -194,14 +188,12 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
     if (row->kind == ARGUMENT_FLAG) {
         *(bool *)row->value = true;
         if (equals) {
-            (void)fprintf(stderr, "tandem: --%s takes no value\n", row->name);
+            complain("--%s takes no value", row->name);
         }
         return !equals;
     }
     if (!equals && *i + 1 >= argc) {
-        (void)fprintf(stderr, "tandem: --%s: its value %s is missing\n", row->name,
-                      row->placeholder);
-        return false;
+        return complain("--%s: its value %s is missing", row->name, row->placeholder);
     }
     const char *value = equals ? equals + 1 : argv[++*i];
     return row->kind == ARGUMENT_LIST   ? append_text(row, value)
@@ -216,9 +208,8 @@ static int refuse_action(const struct arguments *a, const char *name)
     for (size_t i = 0; i < a->action_count; i++) {
         edit_guess_try(&guess, name, a->actions[i].name);
     }
-    (void)fprintf(stderr, "tandem: unknown command '%s %s'%s, see 'tandem %s --help'\n",
-                  a->command, name, edit_guess_text(&guess, meant), a->command);
-    return EXIT_USAGE;
+    return complain_exit(EXIT_USAGE, "unknown command '%s %s'%s, see 'tandem %s --help'",
+                         a->command, name, edit_guess_text(&guess, meant), a->command);
 }
 
 /* Compares the number of operands with the words of the synopsis. */
@@ -233,12 +224,10 @@ static bool check_operands(const struct arguments *a, int count, char **operands
         at += strcspn(at, " ");
     }
     if (count > most && !any) {
-        (void)fprintf(stderr, "tandem: %s takes %s%s '%s', see 'tandem %s --help'\n",
-                      a->command, a->operands, most > 0 ? ", not also" : "no operand",
-                      operands[most], a->command);
+        complain("%s takes %s%s '%s', see 'tandem %s --help'", a->command, a->operands,
+                 most > 0 ? ", not also" : "no operand", operands[most], a->command);
     } else if (count < least) {
-        (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
-                      a->operands, a->command);
+        complain("%s needs %s, see 'tandem %s --help'", a->command, a->operands, a->command);
     }
     return count >= least && (count <= most || any);
 }

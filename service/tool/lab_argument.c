@@ -3,14 +3,13 @@
 #include <stdio.h>
 
 #include "config/options/option_file.h"
+#include "service/tool/commands.h"
 
 bool lab_argument_load(const char *command, const char *path, struct lab_file *lab)
 {
     struct err_list errors = {0};
     if (!path) {
-        (void)fprintf(stderr, "tandem: %s: the lab file is missing, write '-c LAB.yaml'\n",
-                      command);
-        return false;
+        return complain("%s: the lab file is missing, write '-c LAB.yaml'", command);
     }
     if (lab_file_load(path, lab, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);

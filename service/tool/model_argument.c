@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "service/tool/commands.h"
+
 bool model_argument_load(const char *command, const char **word)
 {
     const struct model_row *row = NULL;
@@ -10,7 +12,7 @@ bool model_argument_load(const char *command, const char **word)
         return true;
     }
     if (model_file_register(*word, &row, &errors) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s is no model:\n", command, *word);
+        complain("%s: %s is no model:", command, *word);
         err_list_print(&errors, stderr);
         return false;
     }

@@ -47,7 +47,7 @@ static bool publish_text(struct check *c, const char *topic, const char *text, s
     const bool sent =
         mqtt_client_publish(c->session.client, topic, text, bytes, qos, false) == STATUS_OK;
     if (!sent) {
-        (void)fputs("tandem: robot: the link's buffer is full\n", stderr);
+        complain("robot: the link's buffer is full");
     }
     return sent;
 }

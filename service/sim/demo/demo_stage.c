@@ -39,8 +39,7 @@ static const char broker_settings[] = "message_size_limit 250000\n"
 
 bool demo_stage_complain(const char *what, const char *why)
 {
-    (void)fprintf(stderr, "tandem: demo: %s: %s\n", what, why);
-    return false;
+    return complain("demo: %s: %s", what, why);
 }
 
 static bool complain_errno(const char *what)
@@ -223,8 +222,7 @@ bool demo_stage_runs(struct demo_stage *stage)
     for (size_t i = 0; i < stage->child_count; i++) {
         struct child *c = &stage->children[i];
         if (!child_is_running(c)) {
-            (void)fprintf(stderr, "tandem: demo: %s ended unexpectedly with status %d:\n",
-                          c->name, c->exit_status);
+            complain("demo: %s ended unexpectedly with status %d:", c->name, c->exit_status);
             child_show_log(c, 5);
             return false;
         }
@@ -274,8 +272,7 @@ bool demo_stage_serve(struct demo_stage *stage)
 void demo_stage_stop(struct demo_stage *stage, struct child *c)
 {
     if (c->started && !child_stop(c, STOP_MS) && !c->died) {
-        (void)fprintf(stderr, "tandem: demo: %s ended with status %d:\n", c->name,
-                      c->exit_status);
+        complain("demo: %s ended with status %d:", c->name, c->exit_status);
         child_show_log(c, 5);
         stage->failed = true;
     }

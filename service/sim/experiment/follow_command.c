@@ -96,11 +96,9 @@ static int run_file(const char *path, int runs, const char *recording, const str
         return EXIT_USAGE;
     }
     if (recording && file.kind != EXPERIMENT_ARM) {
-        (void)fprintf(stderr,
-                      "tandem: follow: --recording is for experiments of kind arm; %s "
-                      "is of kind %s\n",
-                      path, experiment_kind_name(file.kind));
-        return EXIT_USAGE;
+        return complain_exit(
+            EXIT_USAGE, "follow: --recording is for experiments of kind arm; %s is of kind %s",
+            path, experiment_kind_name(file.kind));
     }
     if (file.kind == EXPERIMENT_JOINT) {
         return run_joint(&file.of_joint, to);
@@ -160,8 +158,7 @@ int command_follow(int argc, char **argv)
     }
     struct err err = {0};
     if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "follow: %s", err.text);
     }
     if (model && !model_argument_load("follow", &model)) {
         return EXIT_USAGE;

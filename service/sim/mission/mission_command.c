@@ -320,14 +320,12 @@ static void report_mission(struct mission_run *r)
         print_mission(r);
     }
     if (r->foreign > 0) {
-        (void)fprintf(stderr, "tandem: mission: another client sent %s %" PRIu64 " command%s\n",
-                      r->pair, r->foreign, r->foreign == 1 ? "" : "s");
+        complain("mission: another client sent %s %" PRIu64 " command%s", r->pair, r->foreign,
+                 r->foreign == 1 ? "" : "s");
     }
     if (r->session.overflow > 0 || r->malformed > 0) {
-        (void)fprintf(stderr,
-                      "tandem: mission: %" PRIu64 " messages found no room, %" PRIu64
-                      " could not be read\n",
-                      r->session.overflow, r->malformed);
+        complain("mission: %" PRIu64 " messages found no room, %" PRIu64 " could not be read",
+                 r->session.overflow, r->malformed);
     }
 }
 
@@ -339,8 +337,7 @@ static void apply_effect(void *context, const struct mission_effect *effect)
     if (effect->kind == MISSION_COMMAND) {
         add_leg(r, effect);
         if (!session_command(&r->session, r->command_topic, &effect->command)) {
-            (void)fputs("tandem: mission: a command found no room on its way to the broker\n",
-                        stderr);
+            complain("mission: a command found no room on its way to the broker");
         }
     } else if (effect->kind == MISSION_MESSAGE) {
         add_log_entry(r, effect);
@@ -470,10 +467,9 @@ static bool connect_broker(struct mission_run *r)
     }
     struct mqtt_client_state state;
     mqtt_client_read_state(r->session.client, &state);
-    (void)fprintf(stderr, "tandem: mission: no broker at %s port %u within %g s%s%s\n",
-                  broker->host, (unsigned)broker->port, r->connect_s,
-                  state.error[0] ? ": " : "", state.error);
-    return false;
+    return complain("mission: no broker at %s port %u within %g s%s%s", broker->host,
+                    (unsigned)broker->port, r->connect_s, state.error[0] ? ": " : "",
+                    state.error);
 }
 
 /* In link mode commands reach the robot only through the daemon, so one must be running. */
@@ -486,11 +482,10 @@ static bool find_daemon(struct mission_run *r)
         session_drain(&r->session, receive_presence, r);
     }
     if (!r->daemon_is_there && !stop_signal_raised()) {
-        (void)fprintf(
-            stderr,
-            "tandem: mission: no daemon is online at %s of %s port %u: commands would "
-            "reach no robot; start tandem serve -c %s\n",
-            r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port, r->lab_path);
+        complain("mission: no daemon is online at %s of %s port %u: commands would reach no "
+                 "robot; start tandem serve -c %s",
+                 r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
+                 r->lab_path);
     }
     return r->daemon_is_there;
 }
@@ -523,18 +518,15 @@ static bool choose_pair(struct mission_run *r)
     for (size_t i = 0; i < r->lab.pair_count; i++) {
         if (strcmp(r->lab.pairs[i].id, id) == 0) {
             if (r->lab.pairs[i].mode != PAIR_LINK) {
-                (void)fprintf(stderr,
-                              "tandem: %s: pair %s is in mode observe, a mission needs "
-                              "mode link\n",
-                              r->lab_path, id);
+                complain("%s: pair %s is in mode observe, a mission needs mode link",
+                         r->lab_path, id);
             }
             return r->lab.pairs[i].mode == PAIR_LINK;
         }
     }
-    (void)fprintf(stderr, "tandem: %s: %s%s%s\n", r->lab_path,
-                  id[0] ? "there is no pair " : "there are several pairs", id,
-                  id[0] ? "" : ", name one with --pair or in the mission");
-    return false;
+    return complain("%s: %s%s%s", r->lab_path,
+                    id[0] ? "there is no pair " : "there are several pairs", id,
+                    id[0] ? "" : ", name one with --pair or in the mission");
 }
 
 /* Both files are read in any case, so that the faults of both are reported at once. */
@@ -586,7 +578,7 @@ int command_mission(int argc, char **argv)
     int exit_status = EXIT_FAILED;
     struct mission_run *r = calloc(1, sizeof *r);
     if (!r) {
-        (void)fputs("tandem: mission: not enough memory\n", stderr);
+        complain("mission: not enough memory");
         return exit_status;
     }
     r->connect_s = 10.0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/options/option_file.h"
+#include "service/tool/commands.h"
 
 /* The mission's own machines command the robot. */
 struct walk {
@@ -86,7 +87,7 @@ bool mission_legs_read(const char *command, const char *path,
         fault = read ? find_fault(walk) : NULL;
     }
     if (fault) {
-        (void)fprintf(stderr, "tandem: %s: %s: %s\n", command, path, fault);
+        complain("%s: %s: %s", command, path, fault);
     }
     free(walk);
     return read && !fault;

@@ -425,7 +425,7 @@ int fleet_run(const struct fleet_options *options)
     if (f && begin_fleet(f, options) == STATUS_OK) {
         exit_status = run_fleet(f);
     } else {
-        (void)fputs("tandem: out of memory\n", stderr);
+        complain("out of memory");
     }
     if (f) {
         finish_fleet(f);

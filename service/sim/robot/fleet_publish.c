@@ -10,6 +10,7 @@
 #include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
 #include "service/sim/robot/fleet_parts.h"
+#include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 
 enum { PAYLOAD_MAX = 4096, MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
@@ -420,11 +421,10 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
     json_t *adjust = json_object_get(document, "adjust");
     if (!json_is_integer(version) || (values && !json_is_object(values)) ||
         (adjust && !json_is_object(adjust))) {
-        (void)fprintf(stderr, "tandem: robot %s/%s: parameters: %s\n", f->pairs[r->pair],
-                      side_name(r->side),
-                      document ? "a whole \"version\" and objects \"values\" and \"adjust\" "
-                                 "were expected"
-                               : error.text);
+        complain("robot %s/%s: parameters: %s", f->pairs[r->pair], side_name(r->side),
+                 document ? "a whole \"version\" and objects \"values\" and \"adjust\" "
+                            "were expected"
+                          : error.text);
         f->counts.malformed++;
     } else {
         if (json_integer_value(version) == 0 && json_object_size(values) == 0) {
@@ -472,10 +472,9 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
         json_loadb(message->payload, message->stored_bytes, JSON_REJECT_DUPLICATES, NULL);
     if (!document || json_unpack(document, "{s:I, s:F, s:F, s:F}", "correction", &number, "x_m",
                                  &pose[0], "y_m", &pose[1], "psi_rad", &pose[2]) != 0) {
-        (void)fprintf(stderr,
-                      "tandem: robot %s/%s: pose: a whole \"correction\" and the numbers "
-                      "\"x_m\", \"y_m\" and \"psi_rad\" were expected\n",
-                      f->pairs[r->pair], side_name(r->side));
+        complain("robot %s/%s: pose: a whole \"correction\" and the numbers \"x_m\", \"y_m\" "
+                 "and \"psi_rad\" were expected",
+                 f->pairs[r->pair], side_name(r->side));
         f->counts.malformed++;
         json_decref(document);
         return;

@@ -8,6 +8,7 @@
 #include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
 #include "service/sim/robot/fleet_parts.h"
+#include "service/tool/commands.h"
 
 enum { PARAMETERS_BYTES = 8192 };
 
@@ -63,8 +64,7 @@ void fleet_list_topics(const struct fleet *f, struct fleet_topics *out)
 static bool complain_of(const struct received *h, const char *what)
 {
     h->f->counts.malformed++;
-    (void)fprintf(stderr, "tandem: robot %s: %s\n", h->f->pairs[h->pair], what);
-    return false;
+    return complain("robot %s: %s", h->f->pairs[h->pair], what);
 }
 
 static void store_command(void *context, const struct event *event)

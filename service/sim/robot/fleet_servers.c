@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "service/sim/robot/fleet_parts.h"
+#include "service/tool/commands.h"
 
 void fleet_print_server(const char *name, const char *where, bool writes)
 {
@@ -13,8 +14,7 @@ void fleet_print_server(const char *name, const char *where, bool writes)
 
 bool fleet_refuse_server(const char *option, const struct err *err)
 {
-    (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, err->where, err->text);
-    return false;
+    return complain("--%s %s: %s", option, err->where, err->text);
 }
 
 void fleet_print_clients(const struct tcp_counts *c)

@@ -83,14 +83,12 @@ static bool apply_shortcuts(const struct given *g, struct fleet_options *o)
         const int index = robot_parameter_find(o->kind, shortcuts[i].parameter);
         const struct robot_parameter *row = &o->kind->parameters[index < 0 ? 0 : index];
         if (!isnan(value) && index < 0) {
-            (void)fprintf(stderr, "tandem: --%s %g: a robot of kind %s has no %s\n",
-                          shortcuts[i].option, value, o->kind->name, shortcuts[i].parameter);
-            return false;
+            return complain("--%s %g: a robot of kind %s has no %s", shortcuts[i].option, value,
+                            o->kind->name, shortcuts[i].parameter);
         }
         if (!isnan(value) && !robot_value_fits(row, value)) {
-            (void)fprintf(stderr, "tandem: --%s %g: %g to %g was expected\n",
-                          shortcuts[i].option, value, row->min, row->max);
-            return false;
+            return complain("--%s %g: %g to %g was expected", shortcuts[i].option, value,
+                            row->min, row->max);
         }
         for (size_t s = 0; s < SIDE_COUNT && !isnan(value); s++) {
             o->parameters[s][index] = value;
@@ -134,9 +132,7 @@ static bool read_files(const struct given *g, struct fleet_options *o)
     }
     err_list_print(&errors, stderr);
     if (g->links_file && o->kind != &arm6_kind) {
-        (void)fprintf(stderr, "tandem: --links %s: a robot of kind arm6 was expected\n",
-                      g->links_file);
-        return false;
+        return complain("--links %s: a robot of kind arm6 was expected", g->links_file);
     }
     fine = fine && (!g->links_file || load_links(g->links_file, o));
     if (g->map_file) {
@@ -155,21 +151,18 @@ static bool read_machine(const struct given *g, struct fleet_options *o,
 {
     char reason[512];
     if (machine_file_load(g->machine_file, false, file) != STATUS_OK) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return false;
+        return complain("out of memory");
     }
     if (machine_file_count(*file, MACHINE_ERROR) + machine_file_count(*file, MACHINE_WARNING) >
         0) {
         (void)machine_file_print_diagnostics(*file, stderr);
     }
     if (machine_file_count(*file, MACHINE_ERROR) > 0 || (*file)->count != 1) {
-        (void)fprintf(stderr, "tandem: --machine %s: one machine without errors was expected\n",
-                      g->machine_file);
-        return false;
+        return complain("--machine %s: one machine without errors was expected",
+                        g->machine_file);
     }
     if (!robot_accepts_machine(o->kind, (*file)->machines[0], reason, sizeof reason)) {
-        (void)fprintf(stderr, "tandem: --machine %s: %s\n", g->machine_file, reason);
-        return false;
+        return complain("--machine %s: %s", g->machine_file, reason);
     }
     o->machine = (*file)->machines[0];
     return true;
@@ -182,9 +175,8 @@ static bool read_pose(const char *text, struct fleet_options *o)
     for (size_t i = 0; i < count; i++) {
         const char *end = number_scan(at, at + strlen(at), &o->pose[i]);
         if (end == at || !(fabs(o->pose[i]) <= 1e6) || *end != (i + 1 < count ? ',' : '\0')) {
-            (void)fprintf(stderr, "tandem: --pose %s: %s was expected\n", text,
-                          count == 3 ? "X,Y,PSI in m and rad" : "Q1,...,Q6 in rad");
-            return false;
+            return complain("--pose %s: %s was expected", text,
+                            count == 3 ? "X,Y,PSI in m and rad" : "Q1,...,Q6 in rad");
         }
         at = end + 1;
     }
@@ -207,11 +199,8 @@ static bool set_period(const struct given *g, struct fleet_options *o)
     o->period_s = isnan(g->period_s) ? lab_s(o->kind->period_us) : g->period_s;
     const double real_s = o->period_s / o->pace;
     if (!(real_s >= 1e-4)) {
-        (void)fprintf(stderr,
-                      "tandem: --pace %g: a period would last %g s, 0.0001 s or more was "
-                      "expected\n",
-                      o->pace, real_s);
-        return false;
+        return complain("--pace %g: a period would last %g s, 0.0001 s or more was expected",
+                        o->pace, real_s);
     }
     return true;
 }
@@ -221,10 +210,8 @@ static bool set_servers(const struct given *g, struct fleet_options *o)
 {
     const bool one = o->pair_count == 1 && !(o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL]);
     if ((g->modbus || g->rtde) && (o->kind != &arm6_kind || !one)) {
-        (void)fprintf(stderr,
-                      "tandem: --%s %s: one robot of kind arm6 was expected, of one side\n",
-                      g->modbus ? "modbus" : "rtde", g->modbus ? g->modbus : g->rtde);
-        return false;
+        return complain("--%s %s: one robot of kind arm6 was expected, of one side",
+                        g->modbus ? "modbus" : "rtde", g->modbus ? g->modbus : g->rtde);
     }
     o->modbus.listen = (struct tcp_listen){g->modbus, MODBUS_PORT, g->without_password};
     o->modbus.remote_writes = g->allow_writes;
@@ -289,20 +276,15 @@ static bool read_check(struct given *g, const struct fleet_options *o)
         }
     }
     if (!slash || bytes == 0 || bytes >= sizeof c->pair || c->side == SIDE_COUNT) {
-        (void)fprintf(stderr, "tandem: --check %s: PAIR/real or PAIR/virtual was expected\n",
-                      g->check);
-        return false;
+        return complain("--check %s: PAIR/real or PAIR/virtual was expected", g->check);
     }
     memcpy(c->pair, g->check, bytes);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const char *end = number_scan(at, at + strlen(at), sizes[i]);
         if (end == at || !(*sizes[i] >= 0.05 && *sizes[i] <= (i == 0 ? 1.5 : 100.0)) ||
             *end != (i == 0 ? ',' : '\0')) {
-            (void)fprintf(stderr,
-                          "tandem: --go %s: RAD,M was expected, 0.05 to 1.5 rad and 0.05 to "
-                          "100 m\n",
-                          g->go);
-            return false;
+            return complain("--go %s: RAD,M was expected, 0.05 to 1.5 rad and 0.05 to 100 m",
+                            g->go);
         }
         at = end + 1;
     }
@@ -330,14 +312,13 @@ static int check_by_lab(struct given *g)
     c->broker = broker_client_options(&lab.broker, NULL);
     c->link = pair->mode == PAIR_LINK;
     if (i == lab.pair_count) {
-        (void)fprintf(stderr, "tandem: robot: the lab has no pair '%s'\n", c->pair);
+        complain("robot: the lab has no pair '%s'", c->pair);
     } else if (!codec->receive) {
         exit_status = check_robot(c);
     } else if (!c->link) {
-        (void)fprintf(stderr,
-                      "tandem: robot: pairs.%s.mode: link was expected: another program "
-                      "commands a robot whose codec is %s\n",
-                      c->pair, codec->name);
+        complain("robot: pairs.%s.mode: link was expected: another program commands a robot "
+                 "whose codec is %s",
+                 c->pair, codec->name);
     } else if ((foreign.state = calloc(1, codec->state_bytes + 1))) {
         foreign.codec = codec;
         foreign.prefix = lab.broker.prefix;
@@ -360,7 +341,7 @@ static int run_robot(struct given *g, struct fleet_options *o)
     }
     if (g->check || g->lab) {
         if (!g->check) {
-            (void)fputs("tandem: robot: --config is for --check PAIR/SIDE\n", stderr);
+            complain("robot: --config is for --check PAIR/SIDE");
         }
         return EXIT_USAGE;
     }
@@ -372,8 +353,7 @@ static int run_robot(struct given *g, struct fleet_options *o)
         return EXIT_USAGE;
     }
     if (strlen(o->version) >= EVENT_VERSION_MAX) {
-        (void)fputs("tandem: --program-version: at most 64 bytes were expected\n", stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE, "--program-version: at most 64 bytes were expected");
     }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
         robot_presets(o->kind, o->parameters[s]);
