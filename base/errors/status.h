@@ -5,6 +5,8 @@
 #ifndef BASE_ERRORS_STATUS_H
 #define BASE_ERRORS_STATUS_H
 
+#include "base/text/names.h"
+
 #define MUST_USE          __attribute__((warn_unused_result))
 #define COUNT(array)      (sizeof(array) / sizeof((array)[0]))
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
@@ -23,8 +25,6 @@ enum status {
     STATUS_COUNT
 };
 
-extern const struct names status_names; /* base/text/names.h */
-/* Never NULL, never allocates; out-of-range values give "unknown". */
-const char *status_name(enum status status);
+ENUM_NAMES_DECLARED(status);
 
 #endif

@@ -29,6 +29,11 @@ struct names {
     }                                                                                          \
     _Static_assert(1, "ask for a semicolon")
 
+/* Declares that table and that function in a header. */
+#define ENUM_NAMES_DECLARED(kind)                                                              \
+    extern const struct names kind##_names;                                                    \
+    const char *kind##_name(enum kind value)
+
 /* A list of values and names in one macro, `#define LIST(X) X(VALUE, "name") …`, gives the
  * enumerators with LIST(NAMES_VALUE) and the names with LIST(NAMES_TEXT). */
 #define NAMES_VALUE(value, name) value,

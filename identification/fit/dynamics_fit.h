@@ -79,10 +79,8 @@ struct dynamics_fit {
     double regressor_rms[DYNAMICS_P_MAX], independence_ratio[DYNAMICS_P_MAX];
 };
 
-extern const struct names dynamics_method_names;
-const char *dynamics_method_name(enum dynamics_method method); /* "ols_central" … */
-extern const struct names dynamics_stop_names;
-const char *dynamics_stop_name(enum dynamics_stop stop); /* "converged" … */
+ENUM_NAMES_DECLARED(dynamics_method); /* "ols_central" … */
+ENUM_NAMES_DECLARED(dynamics_stop);   /* "converged" … */
 
 /* dynamics_parameter_name(): "surge_mass_kg", or "tau_u_n_bias" for a bias.
  * dynamics_parameter_words(): "surge mass", or "constant surge force" for a bias. Both write

@@ -73,8 +73,7 @@ struct estimate {
     char advice[ESTIMATE_TEXTS_MAX][ESTIMATE_TEXT_MAX]; /* "run a zig-zag at two speeds" */
 };
 
-extern const struct names estimate_verdict_names;
-const char *estimate_verdict_name(enum estimate_verdict verdict); /* "PASS" … */
+ENUM_NAMES_DECLARED(estimate_verdict); /* "PASS" … */
 
 /* Sets p parameters (<= ESTIMATE_P_MAX) to unknown; PASS until a reason lowers it.
  * estimate_name() sets their names. */

@@ -127,11 +127,8 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
  * fitted rows. */
 void odometry_judge_units(struct odometry_fit *fit, const struct odometry_summary *summary);
 
-extern const struct names odometry_parameter_names;
-const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */
-extern const struct names odometry_covariate_names;
-const char *odometry_covariate_name(enum odometry_covariate by); /* "time" … */
-extern const struct names odometry_combination_names;
-const char *odometry_combination_name(enum odometry_combination i); /* "mean_radius_m" … */
+ENUM_NAMES_DECLARED(odometry_parameter);   /* "radius_right_m" … */
+ENUM_NAMES_DECLARED(odometry_covariate);   /* "time" … */
+ENUM_NAMES_DECLARED(odometry_combination); /* "mean_radius_m" … */
 
 #endif

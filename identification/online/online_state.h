@@ -110,8 +110,7 @@ struct online_filter {
 
 struct online_params online_params_defaults(void);
 
-extern const struct names online_gate_names;
-const char *online_gate_name(enum online_gate gate); /* "used" … */
+ENUM_NAMES_DECLARED(online_gate); /* "used" … */
 
 /* Sets new reference values for the drift test. se may be 0. */
 void online_filter_refer(struct online_filter *f, const double *theta, const double *se);

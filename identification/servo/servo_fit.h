@@ -80,8 +80,7 @@ void servo_judge_held_out(struct servo_fit *fit, const struct servo_check *held_
 /* Adds a reason for positions that seem to have another unit. */
 void servo_judge_units(struct servo_fit *fit, const struct servo_summary *summary);
 
-extern const struct names servo_parameter_names, servo_limit_names;
-const char *servo_parameter_name(enum servo_parameter i); /* "natural_frequency_radps" … */
-const char *servo_limit_name(enum servo_limit limit);     /* "none" "torque" "profile" */
+ENUM_NAMES_DECLARED(servo_parameter); /* "natural_frequency_radps" … */
+ENUM_NAMES_DECLARED(servo_limit);     /* "none" "torque" "profile" */
 
 #endif

@@ -108,8 +108,7 @@ struct stability {
     double expected_ratio;
 };
 
-extern const struct names stability_cut_names;
-const char *stability_cut_name(enum stability_cut cut); /* "halves" … */
+ENUM_NAMES_DECLARED(stability_cut); /* "halves" … */
 
 /* Adds the test of a cut. Each entry is tested by Welch's test; the smallest p is multiplied
  * by the number of entries. No test is added if no entry is known in two parts. Also records

@@ -159,11 +159,8 @@ size_t forecast_scores(const struct forecast *f, enum forecast_quantity q,
 unsigned forecast_held(const struct forecast *f, enum forecast_quantity q);
 void forecast_wilson(unsigned held, unsigned of, double ci95[2]);
 
-extern const struct names forecast_quantity_names;
-const char *forecast_quantity_name(enum forecast_quantity q); /* "real_lap" ... */
-extern const struct names forecast_level_names;
-const char *forecast_level_name(enum forecast_level level); /* "0.8" ... */
-extern const struct names forecast_basis_names;
-const char *forecast_basis_name(enum forecast_basis basis); /* "none" ... */
+ENUM_NAMES_DECLARED(forecast_quantity); /* "real_lap" ... */
+ENUM_NAMES_DECLARED(forecast_level);    /* "0.8" ... */
+ENUM_NAMES_DECLARED(forecast_basis);    /* "none" ... */
 
 #endif

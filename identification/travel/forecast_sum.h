@@ -8,6 +8,7 @@
 #ifndef IDENTIFICATION_TRAVEL_FORECAST_SUM_H
 #define IDENTIFICATION_TRAVEL_FORECAST_SUM_H
 
+#include "base/text/names.h"
 #include "identification/travel/forecast.h"
 
 enum { FORECAST_WINDOW_MAX = 128, FORECAST_SUM_MAX = 256 /* moves of a question */ };
@@ -105,7 +106,6 @@ void forecast_add_ahead(struct forecast_ahead *ahead, const double x[TRAVEL_P],
 double forecast_common_sd(const struct forecast_past *past, enum forecast_quantity side,
                           const struct forecast_law *law, const struct forecast_ahead *ahead);
 
-extern const struct names forecast_answer_names;
-const char *forecast_answer_name(enum forecast_answer answer); /* "yes" "no" "not known" */
+ENUM_NAMES_DECLARED(forecast_answer); /* "yes" "no" "not known" */
 
 #endif

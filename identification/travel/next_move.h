@@ -81,8 +81,7 @@ size_t next_move_left(const struct next_move_aim *aim, const struct next_move_kn
  * speed as a ratio. */
 double next_move_width(const struct next_move_known *known, enum travel_term term, double se);
 
-extern const struct names next_move_why_names;
-const char *next_move_why_name(enum next_move_why why);
+ENUM_NAMES_DECLARED(next_move_why);
 
 /* ---- a plan ---- */
 

@@ -82,7 +82,6 @@ bool profile_move_usable(const struct profile_move *move);
 /* Returns the lap time of a move by the fit; NaN if the fitted moves do not determine it. */
 double profile_time_predict(const struct profile_fit *fit, const struct profile_move *move);
 
-extern const struct names profile_term_names;
-const char *profile_term_name(enum profile_term term); /* "joint_t0_s" ... */
+ENUM_NAMES_DECLARED(profile_term); /* "joint_t0_s" ... */
 
 #endif

@@ -128,12 +128,9 @@ void travel_motion_row(enum travel_motion motion, double rotation_rad, double di
 void travel_fit_row(const struct travel_fit *fit, const struct travel_move *move,
                     double row[TRAVEL_P]);
 
-extern const struct names travel_effect_names;
-const char *travel_effect_name(enum travel_effect effect); /* "short_turns" … */
-extern const struct names travel_method_names;
-const char *travel_method_name(enum travel_method method); /* "ols" … */
+ENUM_NAMES_DECLARED(travel_effect); /* "short_turns" … */
+ENUM_NAMES_DECLARED(travel_method); /* "ols" … */
 /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
-extern const struct names travel_term_names;
-const char *travel_term_name(enum travel_term term);
+ENUM_NAMES_DECLARED(travel_term);
 
 #endif

@@ -34,8 +34,7 @@ enum {
 
 enum sparkplug_kind { SPARKPLUG_KINDS(NAMES_VALUE) SPARKPLUG_KIND_COUNT };
 
-extern const struct names sparkplug_kind_names;
-const char *sparkplug_kind_name(enum sparkplug_kind kind);
+ENUM_NAMES_DECLARED(sparkplug_kind);
 
 /* [bytes] not terminated. */
 struct sparkplug_text {

@@ -42,7 +42,6 @@ struct bar {
 /* Writes {"kind":"task","robot":…,"from":…,"to":…}; empty members are omitted. */
 void bar_write_json(struct json_writer *w, const char *key, const struct bar *bar);
 
-extern const struct names bar_kind_names;
-const char *bar_kind_name(enum bar_kind kind);
+ENUM_NAMES_DECLARED(bar_kind);
 
 #endif

@@ -394,42 +394,29 @@ const char *side_name(enum side side); /* "real", "virtual"; "" for SIDE_COUNT *
 
 extern const struct names connection_state_names; /* "offline", "online" */
 
-extern const struct names event_kind_names;
-const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */
+ENUM_NAMES_DECLARED(event_kind); /* "command", "reply" … */
 
-extern const struct names request_action_names;
-const char *request_action_name(enum request_action action); /* "propose", "promote" … */
+ENUM_NAMES_DECLARED(request_action); /* "propose", "promote" … */
 
-extern const struct names event_arm_member_names; /* as in payloads: "q_rad" ... */
-const char *event_arm_member_name(enum event_arm_member member);
+ENUM_NAMES_DECLARED(event_arm_member); /* as in payloads: "q_rad" ... */
 
-extern const struct names arm_dynamics_names;
-const char *arm_dynamics_name(enum arm_dynamics dynamics); /* "servo", "ideal" */
+ENUM_NAMES_DECLARED(arm_dynamics); /* "servo", "ideal" */
 
-extern const struct names parameter_form_names;
-const char *parameter_form_name(enum parameter_form form); /* "absolute", "relative" */
+ENUM_NAMES_DECLARED(parameter_form); /* "absolute", "relative" */
 
-extern const struct names request_accept_names;
-const char *request_accept_name(enum request_accept accept);
-extern const struct names follower_rejection_names;
-const char *follower_rejection_name(enum follower_rejection rejection); /* "none" … */
+ENUM_NAMES_DECLARED(request_accept);
+ENUM_NAMES_DECLARED(follower_rejection); /* "none" … */
 
-extern const struct names fit_outcome_names;
-const char *fit_outcome_name(enum fit_outcome outcome); /* "done", "failed", "cancelled" */
+ENUM_NAMES_DECLARED(fit_outcome); /* "done", "failed", "cancelled" */
 
-extern const struct names fault_kind_names;
-const char *fault_kind_name(enum fault_kind kind); /* "robot_error", "estop", "mode" */
+ENUM_NAMES_DECLARED(fault_kind); /* "robot_error", "estop", "mode" */
 
-extern const struct names note_kind_names;
-const char *note_kind_name(enum note_kind kind); /* "accepted" … */
+ENUM_NAMES_DECLARED(note_kind); /* "accepted" … */
 
-extern const struct names team_op_names;
-const char *team_op_name(enum team_op op); /* "lock", "unlock" … */
+ENUM_NAMES_DECLARED(team_op); /* "lock", "unlock" … */
 
-extern const struct names value_kind_names;
-const char *value_kind_name(enum value_kind kind); /* "a number", "a text" … */
+ENUM_NAMES_DECLARED(value_kind); /* "a number", "a text" … */
 
-extern const struct names reply_status_names;
-const char *reply_status_name(enum reply_status status); /* "done", "data" … */
+ENUM_NAMES_DECLARED(reply_status); /* "done", "data" … */
 
 #endif

@@ -256,20 +256,15 @@ struct alarm {
     char detail[ALARM_DETAIL_MAX];
 };
 
-extern const struct names verdict_names;
-const char *verdict_name(enum verdict verdict); /* "AHEAD" … */
-extern const struct names entry_ambiguity_names;
-const char *entry_ambiguity_name(enum entry_ambiguity ambiguity); /* "sure", "command" … */
-extern const struct names entry_explained_names;
-const char *entry_explained_name(enum entry_explained explained); /* "transport" ... */
-extern const struct names consistency_names;
-const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
+ENUM_NAMES_DECLARED(verdict);                 /* "AHEAD" … */
+ENUM_NAMES_DECLARED(entry_ambiguity);         /* "sure", "command" … */
+ENUM_NAMES_DECLARED(entry_explained);         /* "transport" ... */
+ENUM_NAMES_DECLARED(consistency);             /* "unknown", "true", "false" */
 extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */
 extern const struct names alarm_type_names;
 extern const struct names alarm_filter_names;      /* and "storage", "team" */
 const char *alarm_type_name(enum alarm_type type); /* "timeout" … "storage" */
-extern const struct names alarm_code_names;
-const char *alarm_code_name(enum alarm_code code); /* "no_reply" … */
+ENUM_NAMES_DECLARED(alarm_code);                   /* "no_reply" … */
 enum alarm_type alarm_code_type(enum alarm_code code);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SERVICE_EVIDENCE_ALIGN_H
 #define SERVICE_EVIDENCE_ALIGN_H
 
+#include "base/text/names.h"
 #include "service/evidence/recording.h"
 
 /* clang-format off */
@@ -19,8 +20,7 @@
 /* clang-format on */
 
 enum alignment_rule { ALIGNMENT_RULES(NAMES_VALUE) ALIGNMENT_RULE_COUNT };
-extern const struct names alignment_rule_names;
-const char *alignment_rule_name(enum alignment_rule rule);
+ENUM_NAMES_DECLARED(alignment_rule);
 
 struct match {
     uint32_t a, b; /* indices of commands */

@@ -3,6 +3,7 @@
 #ifndef SERVICE_EVIDENCE_COMPARISON_H
 #define SERVICE_EVIDENCE_COMPARISON_H
 
+#include "base/text/names.h"
 #include "identification/numeric/rank_shift.h"
 #include "identification/numeric/share.h"
 #include "service/evidence/align.h"
@@ -22,8 +23,7 @@ enum { ONLY_MAX = 20 };
 /* clang-format on */
 
 enum shift_method { SHIFT_METHODS(NAMES_VALUE) SHIFT_METHOD_COUNT };
-extern const struct names shift_method_names;
-const char *shift_method_name(enum shift_method method);
+ENUM_NAMES_DECLARED(shift_method);
 
 /* A time of the commands, B - A. */
 struct compared_shift {

@@ -2,6 +2,7 @@
 #ifndef SERVICE_EVIDENCE_CONDITION_H
 #define SERVICE_EVIDENCE_CONDITION_H
 
+#include "base/text/names.h"
 #include "service/evidence/comparison.h"
 
 enum condition_kind {
@@ -33,8 +34,7 @@ bool condition_parse(const char *text, bool needed, struct condition *out);
 /* clang-format on */
 
 enum condition_result { CONDITION_RESULTS(NAMES_VALUE) CONDITION_RESULT_COUNT };
-extern const struct names condition_result_names;
-const char *condition_result_name(enum condition_result result);
+ENUM_NAMES_DECLARED(condition_result);
 
 /* The whole interval must lie on one side of the limit; counts have no interval. */
 enum condition_result condition_judge(const struct condition *condition,

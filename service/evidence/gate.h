@@ -4,6 +4,7 @@
 #ifndef SERVICE_EVIDENCE_GATE_H
 #define SERVICE_EVIDENCE_GATE_H
 
+#include "base/text/names.h"
 #include "identification/numeric/bet.h"
 #include "service/evidence/align.h"
 
@@ -22,9 +23,8 @@
 
 enum gate_metric { GATE_METRICS(NAMES_VALUE) GATE_METRIC_COUNT };
 enum gate_outcome { GATE_OUTCOMES(NAMES_VALUE) GATE_OUTCOME_COUNT };
-extern const struct names gate_metric_names, gate_outcome_names;
-const char *gate_metric_name(enum gate_metric metric);
-const char *gate_outcome_name(enum gate_outcome outcome);
+ENUM_NAMES_DECLARED(gate_metric);
+ENUM_NAMES_DECLARED(gate_outcome);
 
 enum gate_blocks { GATE_COMMANDS, GATE_BLOCKS_OF, GATE_BLOCKS_BY_PAUSE };
 

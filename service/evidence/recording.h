@@ -7,6 +7,7 @@
 #ifndef SERVICE_EVIDENCE_RECORDING_H
 #define SERVICE_EVIDENCE_RECORDING_H
 
+#include "base/text/names.h"
 #include "config/labfile/lab_file.h"
 #include "identification/fit/estimate.h"
 #include "logger/message/record.h"
@@ -22,8 +23,7 @@
 /* clang-format on */
 
 enum compared_time { COMPARED_TIMES(NAMES_VALUE) TIME_COUNT };
-extern const struct names compared_time_names;
-const char *compared_time_name(enum compared_time time);
+ENUM_NAMES_DECLARED(compared_time);
 
 enum { RECORDED_TERMS_MAX = 8 };
 

@@ -4,6 +4,7 @@
 #ifndef SERVICE_FORECAST_DRIVE_PLAN_H
 #define SERVICE_FORECAST_DRIVE_PLAN_H
 
+#include "base/text/names.h"
 #include "identification/travel/next_move.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
@@ -34,8 +35,7 @@ struct drive_plan_options {
 
 enum drive_stop { DRIVE_STOPS(NAMES_VALUE) DRIVE_STOP_COUNT };
 
-extern const struct names drive_stop_names;
-const char *drive_stop_name(enum drive_stop stop);
+ENUM_NAMES_DECLARED(drive_stop);
 
 enum drive_outcome { DRIVE_DONE, DRIVE_UNUSABLE, DRIVE_NOT_DONE };
 

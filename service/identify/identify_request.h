@@ -115,8 +115,7 @@ enum fragment_format identify_fragment_format(const struct identify_request *req
 /* Should implausible values be reported? */
 bool identify_doubts(const struct identify_request *request);
 
-extern const struct names identify_outcome_names;
-const char *identify_outcome_name(enum identify_outcome outcome); /* "contradicts" … */
+ENUM_NAMES_DECLARED(identify_outcome); /* "contradicts" … */
 
 /* The outcomes that request->fail_if names, as bits; STATUS_E_ARG with err. */
 MUST_USE enum status identify_fail_if(const struct identify_request *request, unsigned *bits,

@@ -124,9 +124,7 @@ MUST_USE bool job_go_on(struct job *job);
 /* stage: NULL leaves it unchanged. */
 void job_progress(struct job *job, double share, const char *stage);
 
-extern const struct names job_state_names;
-const char *job_state_name(enum job_state state); /* "queued" … */
-extern const struct names job_class_names;
-const char *job_class_name(enum job_class class); /* "lab", "upload" */
+ENUM_NAMES_DECLARED(job_state); /* "queued" … */
+ENUM_NAMES_DECLARED(job_class); /* "lab", "upload" */
 
 #endif

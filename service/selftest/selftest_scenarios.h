@@ -46,7 +46,6 @@ size_t selftest_scenario_noticed(const struct selftest_scenario *scenario,
 void selftest_scenario_judge(const struct selftest_scenario *scenario,
                              struct selftest_scenario_result *result);
 
-extern const struct names selftest_claim_names;
-const char *selftest_claim_name(enum selftest_claim claim); /* "right" "held" "wrong" */
+ENUM_NAMES_DECLARED(selftest_claim); /* "right" "held" "wrong" */
 
 #endif

@@ -27,8 +27,7 @@ enum arm_controller {
 };
 
 /* "profile", "fsm", "p", "time_optimal", "pid". */
-extern const struct names arm_controller_names;
-const char *arm_controller_name(enum arm_controller controller);
+ENUM_NAMES_DECLARED(arm_controller);
 
 enum { ARM_GRAVITY_TERMS = 10 };
 

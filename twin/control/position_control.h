@@ -52,8 +52,7 @@ struct position_control { /* All zero: initial state. */
 };
 
 /* "p", "fsm", "profile", "time_optimal". */
-extern const struct names position_kind_names;
-const char *position_kind_name(enum position_kind kind);
+ENUM_NAMES_DECLARED(position_kind);
 
 /* Returns the distance from the target at which the machine must slow down: the coasting
  * distance from full to slow speed, plus margin >= 0; at least near_by. Eq. 11. */

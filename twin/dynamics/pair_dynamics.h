@@ -160,7 +160,6 @@ void pair_dynamics_apply_set(struct pair_dynamics *d);
 int64_t pair_dynamics_deadline(const struct pair_dynamics *d);
 void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run);
 
-extern const struct names fit_cause_names;
-const char *fit_cause_name(enum fit_cause cause); /* "start", "time", "drift", "request" */
+ENUM_NAMES_DECLARED(fit_cause); /* "start", "time", "drift", "request" */
 
 #endif

@@ -120,9 +120,7 @@ void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t 
 bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                    double period_s, struct follower_target *target);
 
-extern const struct names shadow_method_names;
-const char *shadow_method_name(enum shadow_method method);
-extern const struct names shadow_gate_names;
-const char *shadow_gate_name(enum shadow_gate gate);
+ENUM_NAMES_DECLARED(shadow_method);
+ENUM_NAMES_DECLARED(shadow_gate);
 
 #endif

@@ -120,8 +120,7 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
 bool clock_map_is_implausible(const struct clock_map *map);
 
 /* "none", "warming", "locked"; "unknown" for anything else. Never NULL. */
-extern const struct names clock_map_state_names;
-const char *clock_map_state_name(enum clock_map_state state);
+ENUM_NAMES_DECLARED(clock_map_state);
 
 /* ---- the line of the map alone: the lower envelope of a window of points ----
  *

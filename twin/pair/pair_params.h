@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/numbers/number.h"
+#include "base/text/names.h"
 #include "identification/model/allocation.h"
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
@@ -221,9 +222,7 @@ static inline double pair_value_tolerance(const struct pair_params *p)
                                          : 0.02;
 }
 
-extern const struct names pair_kind_names;
-const char *pair_kind_name(enum pair_kind kind);
-extern const struct names pair_mode_names;
-const char *pair_mode_name(enum pair_mode mode);
+ENUM_NAMES_DECLARED(pair_kind);
+ENUM_NAMES_DECLARED(pair_mode);
 
 #endif

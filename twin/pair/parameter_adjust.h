@@ -116,7 +116,6 @@ bool parameters_apply_ack(const struct parameter_terms *terms, struct parameter_
 void parameters_write_adjust(struct json_writer *w, const struct parameter_terms *terms,
                              const struct parameter_sent *sent);
 
-extern const struct names simulator_state_names;
-const char *simulator_state_name(enum simulator_state state);
+ENUM_NAMES_DECLARED(simulator_state);
 
 #endif

@@ -108,8 +108,7 @@ bool parameter_fit_asks(const struct profile_fit *fit, enum profile_class kind);
 void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *value,
                          double *se);
 
-extern const struct names parameter_check_names;
-const char *parameter_check_name(enum parameter_check check);
+ENUM_NAMES_DECLARED(parameter_check);
 
 /* Records the result of one check. */
 void parameters_add_check(struct parameter_checks *checks, enum parameter_check check,
@@ -177,8 +176,7 @@ const struct parameter_set *parameters_choose(const struct parameter_book *book,
 bool parameters_differ(const struct parameter_book *book, const struct parameter_set *set,
                        const double *se);
 
-extern const struct names parameter_state_names;
-const char *parameter_state_name(enum parameter_state state);
+ENUM_NAMES_DECLARED(parameter_state);
 
 /* Recorded changes of parameter sets, numbered per pair. */
 enum parameter_action {
@@ -210,8 +208,7 @@ struct parameter_change {
     const struct dynamics_fit *dynamics;
 };
 
-extern const struct names parameter_action_names;
-const char *parameter_action_name(enum parameter_action action);
+ENUM_NAMES_DECLARED(parameter_action);
 
 /* Writes the message to the simulator: the values of every set in force, with version and model
  * of the newest one; `adjust` has those known relatively. set NULL: version 0 without values,

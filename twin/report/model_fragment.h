@@ -20,8 +20,7 @@ enum fragment_format {
     FRAGMENT_FORMATS
 };
 
-extern const struct names fragment_format_names;
-const char *fragment_format_name(enum fragment_format format); /* "json" … */
+ENUM_NAMES_DECLARED(fragment_format); /* "json" … */
 
 /* Numbers that the user adds to the fit. */
 struct fragment_options {

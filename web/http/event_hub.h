@@ -43,8 +43,7 @@ enum {
 };
 
 /* "entry" … */
-extern const struct names event_type_names;
-const char *event_type_name(enum event_type type);
+ENUM_NAMES_DECLARED(event_type);
 
 /* A place in the stream: everything up to it was received. Its text is an event's id. */
 struct event_place {

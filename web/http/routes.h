@@ -55,8 +55,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);
 
-extern const struct names route_method_names;
-const char *route_method_name(enum route_method method);
+ENUM_NAMES_DECLARED(route_method);
 
 /* The last word of the path: "entries" of "/api/v1/pairs/{id}/entries". */
 const char *route_last_word(const struct web_route *route);

@@ -88,8 +88,7 @@ enum experiment_kind {
     EXPERIMENT_KIND_COUNT
 };
 
-extern const struct names experiment_kind_names;
-const char *experiment_kind_name(enum experiment_kind kind); /* "follow" … */
+ENUM_NAMES_DECLARED(experiment_kind); /* "follow" … */
 
 /* An experiment of any kind, by the file's own key `kind`. */
 struct any_experiment {

@@ -77,7 +77,6 @@ size_t arm_record_moves(const struct arm_geometry *arm, const double *theta,
                         size_t count, double rest_s, double period_s, struct arm_row *rows,
                         size_t room, size_t *refused);
 
-extern const struct names arm_shown_names;
-const char *arm_shown_name(enum arm_shown shown); /* "hold", "speed" … */
+ENUM_NAMES_DECLARED(arm_shown); /* "hold", "speed" … */
 
 #endif

@@ -33,10 +33,8 @@ enum arm6_reason {
 };
 
 extern const struct names arm6_op_names; /* "movej" ... */
-extern const struct names arm6_phase_names;
-const char *arm6_phase_name(enum arm6_phase phase); /* "idle", "moving" ... */
-extern const struct names arm6_reason_names;
-const char *arm6_reason_name(enum arm6_reason reason); /* "", "bad_value" ... */
+ENUM_NAMES_DECLARED(arm6_phase);         /* "idle", "moving" ... */
+ENUM_NAMES_DECLARED(arm6_reason);        /* "", "bad_value" ... */
 
 /* State at one instant, the end of the last period. */
 struct arm6_state {

@@ -92,8 +92,7 @@ enum l1_command {
     L1_COMMAND_HALT
 };
 
-extern const struct names l1_command_names;
-const char *l1_command_name(enum l1_command value); /* "go", "lidar" …; "" for none */
+ENUM_NAMES_DECLARED(l1_command); /* "go", "lidar" …; "" for none */
 
 extern const struct efsm_table l1_table;
 
@@ -151,8 +150,7 @@ struct l2_in {
 enum l2_request { L2_REQUEST_NONE, L2_REQUEST_GOAL, L2_REQUEST_HOME };
 enum l2_verdict { L2_VERDICT_NONE, L2_VERDICT_DONE, L2_VERDICT_FAILED, L2_VERDICT_QUIT };
 
-extern const struct names l2_verdict_names;
-const char *l2_verdict_name(enum l2_verdict value); /* for people; "" for none */
+ENUM_NAMES_DECLARED(l2_verdict); /* for people; "" for none */
 
 extern const struct efsm_table l2_table;
 

@@ -108,7 +108,6 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 /* Returns the deadline of the robot's reply; LAB_TIME_MAX if none is expected. */
 int64_t mission_next_us(const struct mission *m);
 
-extern const struct names mission_level_names;
-const char *mission_level_name(enum mission_level value); /* "ack", "warning", "error" */
+ENUM_NAMES_DECLARED(mission_level); /* "ack", "warning", "error" */
 
 #endif

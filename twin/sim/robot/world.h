@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 
 enum { WORLD_OBSTACLES_MAX = 128, WORLD_POINTS_MAX = 512, WORLD_NAME_MAX = 32 };
 
@@ -84,7 +84,6 @@ bool world_blocked_way(const struct world *w, const struct world_point *from,
  * bounds; INFINITY in an empty world. */
 double world_clearance(const struct world *w, double x_m, double y_m);
 
-extern const struct names world_shape_names;
-const char *world_shape_name(enum world_shape value); /* "circle" … */
+ENUM_NAMES_DECLARED(world_shape); /* "circle" … */
 
 #endif

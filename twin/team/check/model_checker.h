@@ -125,11 +125,8 @@ struct model_checker_observer {
 const struct team *model_checker_replay(struct model_checker *x, struct team_path path,
                                         const struct model_checker_observer *guide);
 
-extern const struct names team_move_kind_names;
-const char *team_move_kind_name(enum team_move_kind kind);
-extern const struct names team_end_names;
-const char *team_end_name(enum team_end end);
-extern const struct names team_stop_names;
-const char *team_stop_name(enum team_stop stop);
+ENUM_NAMES_DECLARED(team_move_kind);
+ENUM_NAMES_DECLARED(team_end);
+ENUM_NAMES_DECLARED(team_stop);
 
 #endif

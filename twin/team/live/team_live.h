@@ -9,6 +9,7 @@
 #ifndef TWIN_TEAM_LIVE_TEAM_LIVE_H
 #define TWIN_TEAM_LIVE_TEAM_LIVE_H
 
+#include "base/text/names.h"
 #include "logger/message/team_forecast.h"
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
@@ -297,7 +298,6 @@ const struct team_live_answer *team_live_find_answer(const struct team_live *liv
                                                      const struct team_params *p,
                                                      const char *id);
 
-extern const struct names team_live_grant_names;
-const char *team_live_grant_name(enum team_live_grant grant);
+ENUM_NAMES_DECLARED(team_live_grant);
 
 #endif

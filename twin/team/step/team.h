@@ -11,6 +11,7 @@
 #ifndef TWIN_TEAM_STEP_TEAM_H
 #define TWIN_TEAM_STEP_TEAM_H
 
+#include "base/text/names.h"
 #include "twin/team/step/team_params.h"
 #include "twin/team/step/team_phase.h"
 
@@ -212,7 +213,6 @@ extern const struct names team_event_names;
 const char *team_event_name(enum team_event_kind kind);
 extern const struct names team_effect_names;
 const char *team_effect_name(enum team_effect_kind kind);
-extern const struct names team_alarm_names;
-const char *team_alarm_name(enum team_alarm alarm);
+ENUM_NAMES_DECLARED(team_alarm);
 
 #endif

@@ -176,12 +176,9 @@ struct team_params {
     const uint16_t *lists;               /* resources of steps; parts of robots and buffers */
 };
 
-extern const struct names team_locking_names;
-const char *team_locking_name(enum team_locking locking);
-extern const struct names team_policy_names;
-const char *team_policy_name(enum team_policy policy);
-extern const struct names team_step_kind_names;
-const char *team_step_kind_name(enum team_step_kind kind);
+ENUM_NAMES_DECLARED(team_locking);
+ENUM_NAMES_DECLARED(team_policy);
+ENUM_NAMES_DECLARED(team_step_kind);
 
 /* Returns "" for TEAM_NONE. */
 const char *team_name(const struct team_params *p, uint16_t name);

@@ -17,7 +17,6 @@
 /* clang-format on */
 
 enum team_phase { TEAM_PHASES(NAMES_VALUE) TEAM_PHASE_COUNT };
-extern const struct names team_phase_names;
-const char *team_phase_name(enum team_phase phase); /* twin/team/step/team.c */
+ENUM_NAMES_DECLARED(team_phase); /* twin/team/step/team.c */
 
 #endif

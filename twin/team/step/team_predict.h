@@ -20,6 +20,7 @@
 #define TWIN_TEAM_STEP_TEAM_PREDICT_H
 
 #include "base/numbers/random.h"
+#include "base/text/names.h"
 #include "identification/travel/forecast_sum.h"
 #include "identification/travel/travel_fit.h"
 #include "twin/team/step/team_simulate.h"
@@ -61,8 +62,7 @@ size_t team_legs(struct team_pose *pose, const struct team_position *to,
 
 enum team_law_kind { TEAM_LAWS(NAMES_VALUE) TEAM_LAW_COUNT };
 
-extern const struct names team_law_kind_names;
-const char *team_law_kind_name(enum team_law_kind kind);
+ENUM_NAMES_DECLARED(team_law_kind);
 
 /* An activity of a robot: its task and arg, or TEAM_NONE. */
 struct team_activity {

@@ -8,6 +8,7 @@
 #ifndef TWIN_TEAM_STEP_TEAM_SIMULATE_H
 #define TWIN_TEAM_STEP_TEAM_SIMULATE_H
 
+#include "base/text/names.h"
 #include "twin/team/step/team.h"
 
 /* The course of an activity. */
@@ -57,8 +58,7 @@ struct team_run {
     uint64_t activities, events;
 };
 
-extern const struct names team_run_end_names;
-const char *team_run_end_name(enum team_run_end end);
+ENUM_NAMES_DECLARED(team_run_end);
 
 struct team_simulator;
 
