@@ -12,35 +12,12 @@ static const struct position_fsm_in *input_of(const struct efsm_view *v)
 
 /* --- guards on the error: e upwards, -e downwards ----------------------------------------- */
 
-static bool is_above(const struct efsm_view *v)
-{
-    return input_of(v)->error > input_of(v)->near_by;
-}
-
-static bool is_below(const struct efsm_view *v)
-{
-    return input_of(v)->error < -input_of(v)->near_by;
-}
-
-static bool is_far_above(const struct efsm_view *v)
-{
-    return input_of(v)->error >= input_of(v)->slow;
-}
-
-static bool is_far_below(const struct efsm_view *v)
-{
-    return input_of(v)->error <= -input_of(v)->slow;
-}
-
-static bool is_beyond_above(const struct efsm_view *v)
-{
-    return input_of(v)->error > input_of(v)->slow;
-}
-
-static bool is_beyond_below(const struct efsm_view *v)
-{
-    return input_of(v)->error < -input_of(v)->slow;
-}
+EFSM_GUARD(is_above, input_of(v)->error > input_of(v)->near_by);
+EFSM_GUARD(is_below, input_of(v)->error < -input_of(v)->near_by);
+EFSM_GUARD(is_far_above, input_of(v)->error >= input_of(v)->slow);
+EFSM_GUARD(is_far_below, input_of(v)->error <= -input_of(v)->slow);
+EFSM_GUARD(is_beyond_above, input_of(v)->error > input_of(v)->slow);
+EFSM_GUARD(is_beyond_below, input_of(v)->error < -input_of(v)->slow);
 
 static bool has_arrived(const struct efsm_view *v)
 {

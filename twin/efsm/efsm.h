@@ -291,4 +291,12 @@ void efsm_executive_end(struct efsm_executive *x, int64_t t_us);
  * Returns the needed bytes without the NUL; more than size - 1 means that it was cut. */
 size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size);
 
+/* Defines a guard of one condition on v: EFSM_GUARD(is_late, efsm_get(v, LATE_S) > 0.0); */
+#define EFSM_GUARD(name, condition)                                                            \
+    static bool name(const struct efsm_view *v)                                                \
+    {                                                                                          \
+        return condition;                                                                      \
+    }                                                                                          \
+    _Static_assert(1, "ask for a semicolon")
+
 #endif

@@ -31,15 +31,8 @@ static double lag_us(const struct efsm_view *v)
     return work_of(v)->t_us - efsm_get(v, BEGIN);
 }
 
-static bool is_active(const struct efsm_view *v)
-{
-    return efsm_network_is_active(work_of(v)->net);
-}
-
-static bool is_due(const struct efsm_view *v)
-{
-    return is_active(v) && lag_us(v) >= (double)work_of(v)->x->period_us;
-}
+EFSM_GUARD(is_active, efsm_network_is_active(work_of(v)->net));
+EFSM_GUARD(is_due, is_active(v) && lag_us(v) >= (double)work_of(v)->x->period_us);
 
 /* Would the coming period begin so late that catching up is given up? */
 static bool is_lost(const struct efsm_view *v)
@@ -48,15 +41,8 @@ static bool is_lost(const struct efsm_view *v)
     return x->resync_us > 0 && lag_us(v) - (double)x->period_us > (double)x->resync_us;
 }
 
-static bool is_blocked(const struct efsm_view *v)
-{
-    return work_of(v)->blocked;
-}
-
-static bool has_cycles_left(const struct efsm_view *v)
-{
-    return efsm_get(v, CYCLE) + 1.0 < (double)work_of(v)->cap;
-}
+EFSM_GUARD(is_blocked, work_of(v)->blocked);
+EFSM_GUARD(has_cycles_left, efsm_get(v, CYCLE) + 1.0 < (double)work_of(v)->cap);
 
 static void begin_first(const struct efsm_view *v)
 {

@@ -10,30 +10,11 @@ static const struct command_in *input_of(const struct efsm_view *v)
 /* ---- guards -------------------------------------------------------------------------------
  */
 
-static bool has_command(const struct efsm_view *v)
-{
-    return input_of(v)->command;
-}
-
-static bool real_absent(const struct efsm_view *v)
-{
-    return !input_of(v)->expected[SIDE_REAL];
-}
-
-static bool real_answered(const struct efsm_view *v)
-{
-    return input_of(v)->answered[SIDE_REAL];
-}
-
-static bool real_failed(const struct efsm_view *v)
-{
-    return input_of(v)->timed_out[SIDE_REAL];
-}
-
-static bool virtual_answered(const struct efsm_view *v)
-{
-    return input_of(v)->answered[SIDE_VIRTUAL];
-}
+EFSM_GUARD(has_command, input_of(v)->command);
+EFSM_GUARD(real_absent, !input_of(v)->expected[SIDE_REAL]);
+EFSM_GUARD(real_answered, input_of(v)->answered[SIDE_REAL]);
+EFSM_GUARD(real_failed, input_of(v)->timed_out[SIDE_REAL]);
+EFSM_GUARD(virtual_answered, input_of(v)->answered[SIDE_VIRTUAL]);
 
 static bool is_through(const struct efsm_view *v, enum side s)
 {
@@ -41,20 +22,10 @@ static bool is_through(const struct efsm_view *v, enum side s)
     return !in->expected[s] || in->answered[s] || in->timed_out[s];
 }
 
-static bool real_through(const struct efsm_view *v)
-{
-    return is_through(v, SIDE_REAL);
-}
-
-static bool virtual_through(const struct efsm_view *v)
-{
-    return is_through(v, SIDE_VIRTUAL);
-}
-
-static bool failed_or_nobody(const struct efsm_view *v)
-{
-    return real_failed(v) || (real_absent(v) && virtual_through(v) && !virtual_answered(v));
-}
+EFSM_GUARD(real_through, is_through(v, SIDE_REAL));
+EFSM_GUARD(virtual_through, is_through(v, SIDE_VIRTUAL));
+EFSM_GUARD(failed_or_nobody,
+           real_failed(v) || (real_absent(v) && virtual_through(v) && !virtual_answered(v)));
 
 /* ---- the smart logger ---------------------------------------------------------------------
  */

@@ -44,15 +44,8 @@ static bool wants_turn(const struct efsm_view *v, const struct diffdrive_pose *g
            (rotates ? tolerance_rad : fmax(tolerance_rad, STEERED_RAD));
 }
 
-static bool turns_first(const struct efsm_view *v)
-{
-    return efsm_get(v, L0MAIN_INDEX) > 0.0;
-}
-
-static bool is_over(const struct efsm_view *v)
-{
-    return (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL);
-}
+EFSM_GUARD(turns_first, efsm_get(v, L0MAIN_INDEX) > 0.0);
+EFSM_GUARD(is_over, (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL));
 
 /* Returns the required travel times minus the duration of the robot's own steps; may be below
  * 0. The start has t0 - period. */
@@ -94,16 +87,10 @@ static bool is_turned(const struct efsm_view *v)
            (left_rad > 0.0) != to_the_right;
 }
 
-static bool may_go_at_once(const struct efsm_view *v)
-{
-    return input_of(v)->ahead && !(go_surplus_s(v) > 0.0);
-}
+EFSM_GUARD(may_go_at_once, input_of(v)->ahead && !(go_surplus_s(v) > 0.0));
 
 /* PAUSE: the wait is over, and the lidar points ahead. */
-static bool is_pause_over(const struct efsm_view *v)
-{
-    return is_over(v) && input_of(v)->ahead;
-}
+EFSM_GUARD(is_pause_over, is_over(v) && input_of(v)->ahead);
 
 /* GO: the goal is within tolerance, or the robot will coast to it. */
 static bool is_arrived(const struct efsm_view *v)
@@ -115,21 +102,10 @@ static bool is_arrived(const struct efsm_view *v)
     return pose_after(v).x_m + rest_m >= 0.0;
 }
 
-static bool is_obstructed(const struct efsm_view *v)
-{
-    return params_of(v)->safe_distance_m > 0.0 &&
-           input_of(v)->obstacle_m <= params_of(v)->safe_distance_m;
-}
-
-static bool has_ray(const struct efsm_view *v)
-{
-    return efsm_get(v, L0MAIN_INDEX) < params_of(v)->scan_count;
-}
-
-static bool has_update(const struct efsm_view *v)
-{
-    return input_of(v)->update;
-}
+EFSM_GUARD(is_obstructed, params_of(v)->safe_distance_m > 0.0 &&
+                              input_of(v)->obstacle_m <= params_of(v)->safe_distance_m);
+EFSM_GUARD(has_ray, efsm_get(v, L0MAIN_INDEX) < params_of(v)->scan_count);
+EFSM_GUARD(has_update, input_of(v)->update);
 
 /* --- actions ----------------------------------------------------------------------------- */
 
@@ -419,20 +395,10 @@ static const struct l0lidar_in *input_of_lidar(const struct efsm_view *v)
     return v->in;
 }
 
-static bool is_lidar_over(const struct efsm_view *v)
-{
-    return (double)v->t_us >= efsm_get(v, L0LIDAR_UNTIL);
-}
-
-static bool is_on_target(const struct efsm_view *v)
-{
-    return fabs(input_of_lidar(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME;
-}
-
-static bool has_echo(const struct efsm_view *v)
-{
-    return input_of_lidar(v)->echo;
-}
+EFSM_GUARD(is_lidar_over, (double)v->t_us >= efsm_get(v, L0LIDAR_UNTIL));
+EFSM_GUARD(is_on_target,
+           fabs(input_of_lidar(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME);
+EFSM_GUARD(has_echo, input_of_lidar(v)->echo);
 
 static void turn_servo(const struct efsm_view *v)
 {

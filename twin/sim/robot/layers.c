@@ -14,46 +14,15 @@ static const struct l1_in *input_of_l1(const struct efsm_view *v)
     return v->in;
 }
 
-static bool is_leg_short(const struct efsm_view *v)
-{
-    return input_of_l1(v)->leg_is_short;
-}
-
-static bool is_late(const struct efsm_view *v)
-{
-    return (double)v->t_us >= efsm_get(v, L1_UNTIL);
-}
-
-static bool path_done(const struct efsm_view *v)
-{
-    return !(efsm_get(v, L1_J) < input_of_l1(v)->leg_count);
-}
-
-static bool more_rays(const struct efsm_view *v)
-{
-    return efsm_get(v, L1_RAYS) + 1.0 < input_of_l1(v)->rays_max;
-}
-
-static bool has_rays(const struct efsm_view *v)
-{
-    return efsm_get(v, L1_RAYS) > 0.0;
-}
-
-static bool go_ignored(const struct efsm_view *v)
-{
-    return input_of_l1(v)->event == L1_EVENT_IGNORED &&
-           efsm_get(v, L1_TRIES) + 1.0 < input_of_l1(v)->tries_max;
-}
-
-static bool lidar_ignored(const struct efsm_view *v)
-{
-    return go_ignored(v) && !has_rays(v);
-}
-
-static bool resume_ignored(const struct efsm_view *v)
-{
-    return input_of_l1(v)->event == L1_EVENT_IGNORED && has_rays(v);
-}
+EFSM_GUARD(is_leg_short, input_of_l1(v)->leg_is_short);
+EFSM_GUARD(is_late, (double)v->t_us >= efsm_get(v, L1_UNTIL));
+EFSM_GUARD(path_done, !(efsm_get(v, L1_J) < input_of_l1(v)->leg_count));
+EFSM_GUARD(more_rays, efsm_get(v, L1_RAYS) + 1.0 < input_of_l1(v)->rays_max);
+EFSM_GUARD(has_rays, efsm_get(v, L1_RAYS) > 0.0);
+EFSM_GUARD(go_ignored, input_of_l1(v)->event == L1_EVENT_IGNORED &&
+                           efsm_get(v, L1_TRIES) + 1.0 < input_of_l1(v)->tries_max);
+EFSM_GUARD(lidar_ignored, go_ignored(v) && !has_rays(v));
+EFSM_GUARD(resume_ignored, input_of_l1(v)->event == L1_EVENT_IGNORED && has_rays(v));
 
 static void set_patience(const struct efsm_view *v)
 {
@@ -159,44 +128,19 @@ static const struct l2_in *input_of_l2(const struct efsm_view *v)
     return v->in;
 }
 
-static bool is_homing(const struct efsm_view *v)
-{
-    return efsm_get(v, L2_HOMING) > 0.0;
-}
+EFSM_GUARD(is_homing, efsm_get(v, L2_HOMING) > 0.0);
 
 /* Is the next step of the arc's kind? */
-static bool is_step(const struct efsm_view *v)
-{
-    return (int)input_of_l2(v)->step == v->arc->says;
-}
-
-static bool returns_always(const struct efsm_view *v)
-{
-    return input_of_l2(v)->returns;
-}
-
-static bool returns_on_failure(const struct efsm_view *v)
-{
-    return input_of_l2(v)->returns_on_failure;
-}
-
-static bool has_route(const struct efsm_view *v)
-{
-    return input_of_l2(v)->routed;
-}
+EFSM_GUARD(is_step, (int)input_of_l2(v)->step == v->arc->says);
+EFSM_GUARD(returns_always, input_of_l2(v)->returns);
+EFSM_GUARD(returns_on_failure, input_of_l2(v)->returns_on_failure);
+EFSM_GUARD(has_route, input_of_l2(v)->routed);
 
 /* Another route may be tried, because this one was blocked and L2 had chosen it. */
-static bool may_detour(const struct efsm_view *v)
-{
-    return input_of_l2(v)->event == L2_EVENT_BLOCKED &&
-           (is_homing(v) || input_of_l2(v)->on_route) &&
-           efsm_get(v, L2_ROUTES) < input_of_l2(v)->routes_max;
-}
-
-static bool goes_home(const struct efsm_view *v)
-{
-    return !is_homing(v) && returns_on_failure(v);
-}
+EFSM_GUARD(may_detour, input_of_l2(v)->event == L2_EVENT_BLOCKED &&
+                           (is_homing(v) || input_of_l2(v)->on_route) &&
+                           efsm_get(v, L2_ROUTES) < input_of_l2(v)->routes_max);
+EFSM_GUARD(goes_home, !is_homing(v) && returns_on_failure(v));
 
 static void write_l2(const struct efsm_view *v)
 {
