@@ -151,22 +151,20 @@ bool iso_time_parse(const char *text, size_t bytes, struct iso_time *out)
 /* Parses "1763617674.25" exactly, because a double would round the last microsecond. */
 static int64_t read_unix_seconds(const char *text)
 {
-    size_t whole = 0;
-    size_t part = 0;
-    int64_t us = 0;
-    for (; is_digit(text[whole]); whole++) {
-        us = whole < 11 ? 10 * us + (text[whole] - '0') : us;
-    }
+    static const char digits[] = "0123456789";
+    const size_t whole = strspn(text, digits);
     const bool point = text[whole] == '.';
     const char *fraction = text + whole + (point ? 1 : 0);
-    for (; is_digit(fraction[part]); part++) {
-        us = part < 6 ? 10 * us + (fraction[part] - '0') : us;
-    }
+    const size_t part = strspn(fraction, digits);
+    int64_t us = 0;
     if (whole < 1 || whole > 11 || part > 6 || (point && part < 1) || fraction[part]) {
         return LAB_TIME_NONE;
     }
-    for (size_t k = part; k < 6; k++) {
-        us *= 10;
+    for (size_t k = 0; k < whole; k++) {
+        us = 10 * us + (text[k] - '0');
+    }
+    for (size_t k = 0; k < 6; k++) {
+        us = 10 * us + (k < part ? fraction[k] - '0' : 0);
     }
     return us;
 }

@@ -1,9 +1,9 @@
 /* config/drawing/drawing_page.c - helpers shared by all steps of reading a page. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/names.h"
+#include "base/text/text.h"
 #include "config/drawing/drawing_parts.h"
 #include "config/drawing/drawing_text.h"
 
@@ -52,10 +52,7 @@ bool drawing_blame(const struct drawing_page *page, const char *code,
 {
     char text[MACHINE_DIAGNOSTIC_MAX];
     const struct machine_place place = {.words = drawing_words(page, cell)};
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     machine_diagnostics_add(&page->draft->diagnostics, code, place, "%s", text);
     return false;
 }

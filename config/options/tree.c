@@ -1,6 +1,5 @@
 #include "config/options/tree.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <yaml.h>
 
 #include "base/text/names.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 struct frame {
@@ -68,10 +68,7 @@ static PRINTF_LIKE(5, 6) void report_fault(struct builder *b, enum fault fault, 
                                            unsigned column, const char *format, ...)
 {
     char text[ERR_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     (void)err_list_add(b->errors, STATUS_E_PARSE, fault, b->file, line, column, "%s", text);
     set_fault(b, STATUS_E_PARSE);
 }

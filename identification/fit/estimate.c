@@ -10,6 +10,7 @@
 
 #include "base/numbers/constants.h"
 #include "base/text/known_numbers.h"
+#include "base/text/text.h"
 
 ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
 
@@ -168,10 +169,7 @@ bool estimate_retain_reasons(struct estimate *e, uint64_t codes)
 void estimate_advise(struct estimate *estimate, const char *format, ...)
 {
     char text[ESTIMATE_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     if (!is_listed(estimate->advice, estimate->advice_count, text) &&
         estimate->advice_count < ESTIMATE_TEXTS_MAX) {
         (void)snprintf(estimate->advice[estimate->advice_count++], ESTIMATE_TEXT_MAX, "%s",

@@ -1,8 +1,9 @@
 #include "identification/fit/plausible.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
+
+#include "base/text/text.h"
 
 static const struct {
     enum plausible_unit unit;
@@ -22,10 +23,7 @@ static const struct {
 void plausible_doubt(struct estimate *e, const char *format, ...)
 {
     char text[ESTIMATE_TEXT_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     estimate_reason_first(e, REASON_WRONG_UNIT, ESTIMATE_MARGINAL, "%s", text);
     estimate_advise(e, "check the units of the columns: s, rad, m, N; --plausible off if "
                        "values really are that large or small");

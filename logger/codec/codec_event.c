@@ -1,9 +1,9 @@
 /* logger/codec/codec_event.c - construction of events for the codecs of foreign protocols. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/text/text.h"
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 
@@ -62,12 +62,9 @@ void codec_malformed(const struct codec_pair *pair, const struct message *messag
                      enum fault fault, const char *format, ...)
 {
     struct event e;
-    va_list args;
     codec_begin_event(&e, pair, message, EVENT_MALFORMED, side);
     (void)snprintf(e.malformed.what, sizeof e.malformed.what, "%s", what);
     e.malformed.fault = fault;
-    va_start(args, format);
-    (void)vsnprintf(e.malformed.detail, sizeof e.malformed.detail, format, args);
-    va_end(args);
+    TEXT_FORMAT(e.malformed.detail, sizeof e.malformed.detail, format);
     sink->emit(sink->context, &e);
 }

@@ -2,13 +2,13 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
 #include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/payload.h"
@@ -113,10 +113,7 @@ static bool refuse_value(struct reading *r, enum fault fault, const char *format
 static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
 {
     r->fault = fault;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(r->detail, sizeof r->detail, format, args);
-    va_end(args);
+    TEXT_FORMAT(r->detail, sizeof r->detail, format);
     (void)utf8_tame(r->detail);
     return false;
 }

@@ -1,10 +1,10 @@
 /* logger/codec/vda5050_members.c - parses the members of VDA 5050 objects from JSON. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "base/text/text.h"
 #include "logger/codec/vda5050_parts.h"
 
 static void clear_members(const struct vda_member *members, size_t count, void *out)
@@ -101,10 +101,7 @@ bool vda_next(struct json_scan *list)
 bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, ...)
 {
     char why[128];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(why, sizeof why, format, args);
-    va_end(args);
+    TEXT_FORMAT(why, sizeof why, format);
     codec_malformed(run->pair, run->message, run->side, run->kind, run->sink, fault, "%s", why);
     return false;
 }

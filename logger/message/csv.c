@@ -1,7 +1,6 @@
 #include "logger/message/csv.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/numbers/iso_time.h"
 #include "base/numbers/number.h"
 #include "base/text/names.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 /* Bytes of a field that an error shows. */
@@ -30,10 +30,7 @@ static PRINTF_LIKE(5, 6) enum status
                const char *format, ...)
 {
     char text[sizeof err->text];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     return err_set_at(err, STATUS_E_PARSE, fault, csv->name, csv->line, column, "%s", text);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/text.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/store_parts.h"
 #include "logger/storage/store_schema.h"
@@ -83,10 +84,7 @@ enum status PRINTF_LIKE(4, 5) store_run_sql(const struct store_connection *c, co
                                             struct err *err, const char *format, ...)
 {
     char sql[SQL_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(sql, sizeof sql, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(sql, sizeof sql, format);
     const int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? STATUS_OK : store_fail(c, code, what, err);
 }
@@ -95,13 +93,10 @@ int PRINTF_LIKE(3, 4) store_prepare(const struct store_connection *c, sqlite3_st
                                     const char *format, ...)
 {
     char sql[SQL_MAX];
-    va_list arguments;
     if (*statement) {
         return SQLITE_OK;
     }
-    va_start(arguments, format);
-    (void)vsnprintf(sql, sizeof sql, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(sql, sizeof sql, format);
     return sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
 }
 

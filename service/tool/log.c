@@ -1,12 +1,12 @@
 #include "service/tool/log.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
@@ -139,10 +139,7 @@ void log_write(enum log_event event, const char *pair, const char *format, ...)
     (void)pthread_mutex_lock(&log_state.lock);
     if (may_write(event)) {
         char text[TEXT_MAX];
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
+        TEXT_FORMAT(text, sizeof text, format);
         write_line(event, pair, text);
     }
     (void)pthread_mutex_unlock(&log_state.lock);

@@ -48,7 +48,7 @@ twin/following: base/text base/errors base/numbers logger/message identification
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
-twin/report: base/errors logger/message identification/data identification/model identification/geometry
+twin/report: base/text base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
 twin/page: base/errors base/numbers logger/message identification/numeric identification/model identification/fit
@@ -109,7 +109,7 @@ service/job: base/text base/errors base/numbers logger/message logger/storage co
 service/daemon: base/text base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
   service/sim/mission service/replay service/evidence service/job
-service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/list service/mqtt service/team
+service/sim/demo: base/text base/errors base/numbers logger/message config/labfile service/tool service/list service/mqtt service/team
 service/program: base/text base/errors base/numbers logger/codec identification/model config/options config/model
   service/tool
 """

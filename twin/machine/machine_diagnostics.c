@@ -1,11 +1,11 @@
 #include "twin/machine/machine_diagnostics.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/names.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 NAMES(machine_severity_names, MACHINE_SEVERITY_COUNT, "note", "warning", "error");
@@ -49,10 +49,7 @@ void machine_diagnostics_add(struct machine_diagnostics *list, const char *code,
                              struct machine_place place, const char *format, ...)
 {
     struct machine_diagnostic d = {.line = place.line, .column = place.column};
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(d.text, sizeof d.text, format, args);
-    va_end(args);
+    TEXT_FORMAT(d.text, sizeof d.text, format);
     (void)snprintf(d.code, sizeof d.code, "%s", code);
     (void)snprintf(d.place, sizeof d.place, "%s", place.words ? place.words : "");
     tame_text(d.text, sizeof d.text);

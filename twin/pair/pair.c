@@ -1,10 +1,10 @@
 #include "twin/pair/pair.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
 #include "twin/pair/pair_thresholds.def"
@@ -67,10 +67,7 @@ void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side
                           .suppressed = pair->alarm_rate[type].suppressed};
     pair->alarm_rate[type].suppressed = 0;
     (void)snprintf(alarm.id, sizeof alarm.id, "%s", id);
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(alarm.detail, sizeof alarm.detail, format, args);
-    va_end(args);
+    TEXT_FORMAT(alarm.detail, sizeof alarm.detail, format);
     pair_emit(run, (struct effect){.kind = EFFECT_ALARM, .side = side, .alarm = &alarm});
 }
 

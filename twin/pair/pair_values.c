@@ -2,11 +2,11 @@
  * kind.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "base/text/text.h"
 #include "twin/pair/pair_run.h"
 
 /* Bytes of ", and 31 more", reserved until the end. */
@@ -136,10 +136,7 @@ static void add_difference(struct difference_list *list, const char *format, ...
 static void add_difference(struct difference_list *list, const char *format, ...)
 {
     char text[ENTRY_DIFFERS_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     list->count++;
     const char *comma = list->used > 0 ? ", " : "";
     const size_t bytes = strlen(comma) + strlen(text);

@@ -1,7 +1,6 @@
 #include "twin/pair/parameters.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/numbers/hash.h"
 #include "base/text/known_numbers.h"
+#include "base/text/text.h"
 #include "identification/model/models.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
@@ -24,10 +24,7 @@ ENUM_NAMES(parameter_check, PARAMETERS_CHECKS, "excitation", "signs", "precision
 void parameters_add_check(struct parameter_checks *checks, enum parameter_check check,
                           enum estimate_verdict verdict, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(checks->check[check].detail, PARAMETERS_DETAIL_MAX, format, args);
-    va_end(args);
+    TEXT_FORMAT(checks->check[check].detail, PARAMETERS_DETAIL_MAX, format);
     known_numbers_replace(checks->check[check].detail, PARAMETERS_DETAIL_MAX);
     checks->check[check].verdict = verdict;
     checks->verdict = checks->verdict > verdict ? checks->verdict : verdict;
@@ -622,9 +619,8 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
     const struct parameter_set *travel = set && set->model == 0       ? set
                                          : other && other->model == 0 ? other
                                                                       : NULL;
-    json_write_object(w, NULL);
-    json_write_int(w, "version", set ? set->version : 0);
-    json_write_text(w, "model", set ? parameters_model_name(set) : "travel_time");
+    JSON_OPEN(w, NULL, JSON_WHOLE("version", set ? set->version : 0),
+              JSON("model", set ? parameters_model_name(set) : "travel_time"));
     json_write_object(w, "values");
     write_set_values(w, set);
     write_set_values(w, other);

@@ -1,9 +1,10 @@
 #include "twin/report/model_fragment.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/text/text.h"
 
 ENUM_NAMES(fragment_format, FRAGMENT_FORMATS, "json", "mjcf", "urdf", "sdf");
 
@@ -25,10 +26,7 @@ struct target {
 static PRINTF_LIKE(2, 3) void write_line(const struct target *t, const char *format, ...)
 {
     char line[LINE_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(line, sizeof line - 1, format, args);
-    va_end(args);
+    TEXT_FORMAT(line, sizeof line - 1, format);
     (void)strcat(line, "\n");
     t->output(t->context, line, strlen(line));
 }
@@ -37,10 +35,7 @@ static PRINTF_LIKE(2, 3) void write_line(const struct target *t, const char *for
 static PRINTF_LIKE(2, 3) void write_comment(const struct target *t, const char *format, ...)
 {
     char text[LINE_MAX - 16];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     for (char *dashes = strstr(text, "--"); dashes; dashes = strstr(text, "--")) {
         memmove(dashes, dashes + 2, strlen(dashes + 2) + 1);
     }

@@ -1,13 +1,13 @@
 /* service/sim/check/check_judge.c - compares a robot's messages with the pages of the protocol,
  * rule by rule. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/constants.h"
 #include "base/numbers/hash.h"
+#include "base/text/text.h"
 #include "logger/message/codec_native.h"
 #include "service/sim/check/check_parts.h"
 
@@ -36,7 +36,6 @@ __attribute__((format(printf, 5, 6))) static void
 add_finding(struct judge *j, enum check_state state, const char *what, const struct rule *rule,
             const char *format, ...)
 {
-    va_list arguments;
     if (j->out->count == CHECK_FINDINGS) {
         return;
     }
@@ -46,9 +45,7 @@ add_finding(struct judge *j, enum check_state state, const char *what, const str
     f->rule = rule->text;
     f->document = rule->page;
     f->term[0] = '\0';
-    va_start(arguments, format);
-    (void)vsnprintf(f->detail, sizeof f->detail, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(f->detail, sizeof f->detail, format);
 }
 
 /* A finding of each state about `what`, by this rule, in the words of a format. */

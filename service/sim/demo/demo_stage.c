@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text/text.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
@@ -210,10 +211,7 @@ struct child *demo_stage_start(struct demo_stage *stage, const char *name, const
                                ...)
 {
     char text[WORDS_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, sizeof text, format);
     return start_child(stage, name, stage->program, text);
 }
 

@@ -1,11 +1,11 @@
 #include "twin/sim/robot/mission.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "base/text/text.h"
 #include "logger/message/codec_native.h"
 #include "twin/sim/robot/robot.h"
 
@@ -99,10 +99,7 @@ static PRINTF_LIKE(4, 5) void notify_user(const struct round *r, unsigned layer,
                                           enum mission_level level, const char *format, ...)
 {
     char text[MISSION_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEXT_FORMAT(text, sizeof text, format);
     const struct mission_effect effect = {.kind = MISSION_MESSAGE,
                                           .t_us = r->t_us,
                                           .step = step_number(r->m),

@@ -38,9 +38,8 @@ const struct team_step *team_find_unhandled_step(const struct team_params *p, ui
     return NULL;
 }
 
-static bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
+static PRINTF_LIKE(2, 3) bool report_fault(char why[TEAM_JOB_FAULT_MAX], const char *format,
+                                           ...)
 {
     va_list args;
     va_start(args, format);
