@@ -87,6 +87,12 @@ struct codec_pair {
     bool repeated; /* events are republished, so commands and replies need a payload (raw) */
 };
 
+/* A sink that retains the newest event: context is a struct event. */
+static inline void codec_copy_event(void *context, const struct event *event)
+{
+    *(struct event *)context = *event;
+}
+
 /* A team's answer to a Lock. */
 struct codec_answer {
     const char *id;    /* id of the request */

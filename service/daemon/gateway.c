@@ -199,11 +199,6 @@ static bool split_command(const char *prefix, const char *topic, char pair[EVENT
     return n > 0 && (size_t)n < sizeof machines && split_topic(prefix, machines, pair, side);
 }
 
-static void copy_command(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 /* Records that a team's command arrived at the broker; otherwise it is sent again after a
  * start. On Paho's thread. */
 static void record_arrival(void *context, const char *topic, const void *payload, size_t bytes)
@@ -221,7 +216,7 @@ static void record_arrival(void *context, const char *topic, const void *payload
     const char *robot = split_command(d->file->broker.prefix, topic, pair, &side)
                             ? find_member(d, pair, &team)
                             : NULL;
-    if (!robot || codec_native.decode("t", &m, copy_command, &event) == 0 ||
+    if (!robot || codec_native.decode("t", &m, codec_copy_event, &event) == 0 ||
         event.kind != EVENT_COMMAND) {
         return;
     }

@@ -233,11 +233,6 @@ static void send_lie(struct scenario *w, struct simulated_robot *r,
     (void)snprintf(r->lied, sizeof r->lied, "%s", c->id);
 }
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 static void apply_command(struct scenario *w, struct simulated_robot *r, const struct flying *m)
 {
     struct message message = {.t_us = w->now_us,
@@ -247,7 +242,7 @@ static void apply_command(struct scenario *w, struct simulated_robot *r, const s
                               .payload_bytes = strlen(m->payload)};
     static struct event event;
     event.kind = EVENT_KIND_COUNT;
-    (void)codec_native.decode("t", &message, copy_event, &event);
+    (void)codec_native.decode("t", &message, codec_copy_event, &event);
     CHECK_INT("a command", event.kind, EVENT_COMMAND);
     const uint64_t hash = hash_text(event.command.id);
     for (size_t k = 0; k < IDS; k++) {

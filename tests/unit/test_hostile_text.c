@@ -43,11 +43,6 @@ static void test_tame(void)
     }
 }
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 /* A text that ends early would match another one. */
 static void test_nul(void)
 {
@@ -69,7 +64,7 @@ static void test_nul(void)
                             .stored_bytes = strlen(rows[i].payload),
                             .payload_bytes = strlen(rows[i].payload)};
         (void)snprintf(m.topic, sizeof m.topic, "%s", rows[i].topic);
-        CHECK_INT(rows[i].payload, codec_native.decode("p", &m, copy_event, &event), 1);
+        CHECK_INT(rows[i].payload, codec_native.decode("p", &m, codec_copy_event, &event), 1);
         CHECK_INT(rows[i].payload, event.kind, rows[i].kind);
         CHECK(rows[i].payload,
               event.kind != EVENT_MALFORMED || event.malformed.fault == FAULT_BAD_ENCODING);

@@ -184,11 +184,6 @@ static void test_fits(void)
     script_close(&s);
 }
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 static void test_messages(void)
 {
 #define SIXTEEN "0123456789abcdef"
@@ -217,7 +212,7 @@ static void test_messages(void)
         struct message m = {
             .payload = payload, .stored_bytes = (size_t)n, .payload_bytes = (size_t)n};
         (void)snprintf(m.topic, sizeof m.topic, "p/r1/real/connection");
-        CHECK_INT(rows[i].version, codec_native.decode("p", &m, copy_event, &event), 1);
+        CHECK_INT(rows[i].version, codec_native.decode("p", &m, codec_copy_event, &event), 1);
         CHECK_INT(rows[i].version, event.kind, rows[i].kind);
         if (event.kind == EVENT_CONNECTION) {
             CHECK_TEXT(rows[i].version, event.connection.version, rows[i].got);

@@ -17,11 +17,6 @@ static struct {
     struct tandem_command command;
 } published;
 
-static void copy_event(void *context, const struct event *e)
-{
-    *(struct event *)context = *e;
-}
-
 static bool record_publish(void *context, const char *word, const char *payload, uint16_t bytes,
                            uint8_t qos, bool retained)
 {
@@ -35,7 +30,7 @@ static bool record_publish(void *context, const char *word, const char *payload,
     published.qos[k] = qos;
     published.retained[k] = retained;
     published.event[k].kind = EVENT_KIND_COUNT;
-    (void)codec_native.decode("t", &m, copy_event, &published.event[k]);
+    (void)codec_native.decode("t", &m, codec_copy_event, &published.event[k]);
     return !published.cut;
 }
 

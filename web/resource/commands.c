@@ -9,11 +9,6 @@
 #include "logger/message/codec_native.h"
 #include "web/resource/handlers.h"
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 /* The codec checks first: a command that it would reject on the way back from the broker must
  * not be sent. */
 static void decode_command(const struct web_request *request, const char *payload, size_t bytes,
@@ -24,7 +19,7 @@ static void decode_command(const struct web_request *request, const char *payloa
     event->kind = EVENT_KIND_COUNT;
     (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
                    request->id);
-    (void)codec_native.decode(request->view->prefix, &message, copy_event, event);
+    (void)codec_native.decode(request->view->prefix, &message, codec_copy_event, event);
 }
 
 static bool has_id(const char *text, size_t bytes)

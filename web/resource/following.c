@@ -79,11 +79,6 @@ static size_t make_request(const struct web_request *request, struct web_respons
     return bytes;
 }
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 /* The codec and the control law check it, as they will when the lab processes it. */
 static bool check_request(const struct web_request *request, struct web_response *response,
                           const struct pair_following *x, const char *text, size_t bytes)
@@ -92,7 +87,7 @@ static bool check_request(const struct web_request *request, struct web_response
     struct event event = {.kind = EVENT_KIND_COUNT};
     struct err err = {0};
     lab_line_topic(request->view->prefix, "request", message.topic);
-    (void)codec_decode(NULL, request->view->prefix, &message, copy_event, &event);
+    (void)codec_decode(NULL, request->view->prefix, &message, codec_copy_event, &event);
     if (event.kind != EVENT_REQUEST) {
         return web_problem_malformed(request, response, &event);
     }

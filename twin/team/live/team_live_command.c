@@ -73,11 +73,6 @@ void team_live_label_entry(const struct team_live_run *run, uint16_t robot, stru
 /* ---- outgoing commands
  * -------------------------------------------------------------------- */
 
-static void copy_event(void *context, const struct event *event)
-{
-    *(struct event *)context = *event;
-}
-
 /* Sends a command to the pair, as if L1 had sent it. False: it is not a valid command. */
 static bool command_pair(const struct team_live_run *run, uint32_t pair, const char *raw,
                          size_t bytes)
@@ -88,7 +83,7 @@ static bool command_pair(const struct team_live_run *run, uint32_t pair, const c
                               .stored_bytes = bytes,
                               .payload_bytes = bytes};
     struct event event = {.kind = EVENT_KIND_COUNT};
-    (void)codec_native.decode("t", &message, copy_event, &event);
+    (void)codec_native.decode("t", &message, codec_copy_event, &event);
     if (event.kind != EVENT_COMMAND || bytes > EVENT_RAW_MAX) {
         return false;
     }
@@ -132,19 +127,10 @@ static size_t append_payload(char *raw, size_t used, size_t size, const char *pa
 static size_t write_command(const struct team_live_run *run, const struct team_live_robot *r,
                             const char *op, const double move[2], char *raw, size_t size)
 {
-    struct json_writer w;
-    json_write_start(&w, raw, size, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "id", r->leg == TEAM_LIVE_LEG_NONE ? r->halt : r->id);
-    json_write_text(&w, "op", op);
-    if (move && fabs(move[0]) > 0.0) {
-        json_write_real(&w, "rotation_rad", move[0]);
-    }
-    if (move && fabs(move[1]) > 0.0) {
-        json_write_real(&w, "displacement_m", move[1]);
-    }
-    json_write_close(&w);
-    size_t used = json_write_end(&w) ? w.used : 0;
+    size_t used = JSON_FORMAT(
+        raw, size, JSON("id", r->leg == TEAM_LIVE_LEG_NONE ? r->halt : r->id), JSON("op", op),
+        JSON_IF(move && fabs(move[0]) > 0.0, JSON("rotation_rad", move[0])),
+        JSON_IF(move && fabs(move[1]) > 0.0, JSON("displacement_m", move[1])));
     if (used > 0 && r->leg == TEAM_LIVE_LEG_OP) {
         used = append_payload(raw, used - 1, size - 1, run->p->tasks[r->task].payload,
                               team_name(run->p, r->arg));
