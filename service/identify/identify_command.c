@@ -11,7 +11,7 @@
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
-#include "service/tool/model_argument.h"
+#include "service/tool/lab_argument.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
 

@@ -9,7 +9,7 @@
 #include "service/tool/commands.h"
 #include "service/tool/document_page.h"
 #include "service/tool/json_file.h"
-#include "service/tool/model_argument.h"
+#include "service/tool/lab_argument.h"
 
 enum { TEXT_MAX = 4096, CHOSEN_MAX = 64 };
 

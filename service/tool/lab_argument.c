@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "config/model/model_file.h"
 #include "config/options/option_file.h"
 #include "service/tool/commands.h"
 
@@ -19,4 +20,25 @@ bool lab_argument_load(const char *command, const char *path, struct lab_file *l
         err_list_print(lab->teams.warnings, stderr);
     }
     return true;
+}
+
+bool model_argument_load(const char *command, const char **word)
+{
+    const struct model_row *row = NULL;
+    struct err_list errors = {0};
+    if (!model_file_is_path(*word)) {
+        return true;
+    }
+    if (model_file_register(*word, &row, &errors) != STATUS_OK) {
+        complain("%s: %s is no model:", command, *word);
+        err_list_print(&errors, stderr);
+        return false;
+    }
+    *word = row->name;
+    return true;
+}
+
+const char *model_argument_name(size_t i)
+{
+    return i < model_row_count ? model_rows[i]->name : NULL;
 }

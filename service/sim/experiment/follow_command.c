@@ -9,7 +9,7 @@
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
 #include "service/tool/document_page.h"
-#include "service/tool/model_argument.h"
+#include "service/tool/lab_argument.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
 
