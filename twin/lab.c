@@ -3,9 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/errors/status.h"
 #include "base/numbers/hash.h"
-#include "identification/model/models.h"
 
 /* ---- stepping -----------------------------------------------------------------------------
  */

@@ -1,7 +1,6 @@
 #include "logger/codec/codecs.h"
 
 #include <float.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

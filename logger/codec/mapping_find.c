@@ -92,9 +92,7 @@ static bool find_members(struct json_scan *s, const struct search *r,
     struct json_text key;
     uint64_t seen = 0;
     uint16_t likely = node->first; /* members usually come in the order of the row */
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     bool same = false;
     while (json_scan_next_likely(s, nodes[likely].quoted, nodes[likely].quoted_bytes, &same,
                                  &key)) {
@@ -233,9 +231,7 @@ static bool find_items(struct json_scan *s, const struct search *r,
                        const struct mapping_node *node)
 {
     const struct mapping_node *nodes = r->nodes;
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     uint16_t likely = node->first;
     uint64_t seen = 0;
     for (long index = 0; json_scan_next_item(s); index++) {

@@ -113,11 +113,9 @@ static void write_object(struct reading *r, enum object object)
 static bool write_message(struct reading *r, char text[TEXT_MAX])
 {
     json_write_start(&r->w, text, TEXT_MAX, NULL, NULL);
-    json_write_object(&r->w, NULL);
-    json_write_text(&r->w, "kind", sparkplug_kind_name(r->received->kind));
-    if (r->received->stamp_ms >= 0) {
-        json_write_int(&r->w, "timestamp", r->received->stamp_ms);
-    }
+    JSON_OPEN(
+        &r->w, NULL, JSON("kind", sparkplug_kind_name(r->received->kind)),
+        JSON_IF(r->received->stamp_ms >= 0, JSON_WHOLE("timestamp", r->received->stamp_ms)));
     for (enum object object = OBJECT_METRICS; object < OBJECT_COUNT; object++) {
         write_object(r, object);
     }

@@ -150,9 +150,7 @@ static void ask_team(const struct vda_run *run)
 
 static void write_answer(struct json_writer *w, const struct vda_zone *z, const char *grant)
 {
-    json_write_object(w, NULL);
-    json_write_text(w, "requestId", z->request);
-    json_write_text(w, "grantType", grant);
+    JSON_OPEN(w, NULL, JSON("requestId", z->request), JSON("grantType", grant));
     if (z->phase == VDA_ZONE_GRANTED && z->expiry_us != LAB_TIME_MAX) {
         vda_write_stamp(w, "leaseExpiry", z->expiry_us);
     }

@@ -307,9 +307,7 @@ static bool scan_items(struct json_scan *s, struct event_reply *r, struct event_
                        const struct value_place *place)
 {
     unsigned count = 0;
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         const struct value_place inner = place_item(place, count++);
         if (!scan_value(s, r, &inner)) {
@@ -327,9 +325,7 @@ static bool scan_members(struct json_scan *s, struct event_reply *r,
                          const struct value_place *place)
 {
     struct json_text key;
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     while (json_scan_next_member(s, &key)) {
         const struct value_place inner = place_member(place, key);
         if (!scan_value(s, r, &inner)) {
@@ -509,9 +505,7 @@ static const struct payload_kind echo_kind = {
 /* "applied" is a list of names, which are counted and hashed. */
 static bool scan_applied(struct json_scan *s, struct event *e)
 {
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         char name[64] = "";
         struct json_text text;
@@ -538,9 +532,7 @@ static bool scan_refusal(struct json_scan *s, struct event_ack *ack)
     char name[32] = "?";
     char reason[64] = "?";
     struct json_text key;
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     while (json_scan_next_member(s, &key)) {
         struct json_text text;
         const bool is_name = json_text_is(&key, "name");
@@ -563,9 +555,7 @@ static bool scan_refusal(struct json_scan *s, struct event_ack *ack)
 
 static bool scan_refused(struct json_scan *s, struct event *e)
 {
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         if (!scan_refusal(s, &e->ack)) {
             return false;

@@ -46,7 +46,7 @@ void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsign
 /* Returns the kind of the next value without reading it. */
 enum json_kind json_scan_peek(struct json_scan *s);
 
-/* Enters an object or array. Then call next until it is false, which leaves it. */
+/* Enters an object or array. Call next until it is false: it was left, or there is a fault. */
 bool json_scan_enter(struct json_scan *s, enum json_kind kind);
 bool json_scan_next_member(struct json_scan *s, struct json_text *key);
 bool json_scan_next_item(struct json_scan *s);

@@ -69,9 +69,7 @@ static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
     int64_t sec = 0;
     int64_t nanosec = 0;
     bool has_sec = false, has_nanosec = false;
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     while (json_scan_next_member(s, &key)) {
         const bool fine =
             json_text_is(&key, "sec")
@@ -146,9 +144,7 @@ static bool scan_name(struct json_scan *s, const struct payload_member *m, size_
 static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
 {
     *count = 0;
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         if (*count == EVENT_AXES_MAX) {
             return json_scan_fail(s, FAULT_TOO_MANY, "at most 6 numbers were expected");
@@ -245,9 +241,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
     size_t k = kind->count;
     seen.members = 0;
     seen.stray_count = 0;
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     while (json_scan_next_row(s, members, sizeof *members, kind->count, &k, &key)) {
         if (k < kind->count && seen.members & (1U << k)) {
             return json_scan_fail(s, FAULT_DUPLICATE_NAME,

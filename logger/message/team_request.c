@@ -34,9 +34,7 @@ static bool scan_resource(struct json_scan *s, struct event *e)
 
 static bool scan_resources(struct json_scan *s, struct event *e)
 {
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         if (!scan_resource(s, e)) {
             return false;
@@ -68,9 +66,7 @@ static bool scan_fence(struct json_scan *s, struct event *e)
 static bool scan_fences(struct json_scan *s, struct event *e)
 {
     struct json_text name;
-    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return false;
-    }
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
     while (json_scan_next_member(s, &name)) {
         if (!add_resource(s, &e->team, &name) ||
             !scan_number(s, &e->team.fences[e->team.resource_count - 1])) {

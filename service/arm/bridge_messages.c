@@ -110,10 +110,7 @@ void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int6
     static const char *const joints[] = {"q1_rad", "q2_rad", "q3_rad",
                                          "q4_rad", "q5_rad", "q6_rad"};
     static const char *const axes[] = {"x_m", "y_m", "z_m"};
-    json_write_object(w, NULL);
-    if (m->id[0]) {
-        json_write_text(w, "id", m->id);
-    }
+    JSON_OPEN(w, NULL, JSON_IF(m->id[0], JSON("id", m->id)));
     write_seconds(w, "t_start", in_range(m->seen.t_start_s));
     write_seconds(w, "t", in_range(m->seen.t_end_s));
     json_write_text(w, "status", status_of(&m->seen, held_us > 0));

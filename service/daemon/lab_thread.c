@@ -1,7 +1,6 @@
 /* service/daemon/lab_thread.c - the thread that owns the lab: reads the journal back after a
  * start, then runs lab_step() for each message and each deadline. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "logger/storage/lock.h"
 #include "service/daemon/daemon_parts.h"

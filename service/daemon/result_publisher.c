@@ -1,7 +1,6 @@
 /* service/daemon/result_publisher.c - publishes new travel times and dynamics of pairs. The
  * lab thread offers a pair with something new, the maintenance thread computes and sends it. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "logger/message/json_write.h"
 #include "service/daemon/daemon_parts.h"
@@ -127,8 +126,7 @@ static void write_result(struct json_writer *w, const struct view *view, enum re
 {
     const struct pair_params *p = &view->params[pair];
     struct pair_fits fits;
-    json_write_object(w, NULL);
-    json_write_text(w, "pair", p->id);
+    JSON_OPEN(w, NULL, JSON("pair", p->id));
     if (what == RESULT_TRAVEL_TIME) {
         view->fits(view, pair, &fits);
         pair_report_travel_time(w, "travel_time", &fits);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/numbers/iso_time.h"
 #include "service/evidence/slice_file.h"

@@ -290,8 +290,7 @@ static void write_document(const void *what, struct json_writer *w)
         identify_between_write(w, found->head->between);
     }
     if (found->head->files.count > 0) {
-        json_write_object(w, "provenance");
-        json_write_text(w, "version", TANDEM_VERSION);
+        JSON_OPEN(w, "provenance", JSON("version", TANDEM_VERSION));
         if (found->method->write_options) {
             found->method->write_options(found->head, w);
         }
@@ -306,9 +305,8 @@ static void write_document(const void *what, struct json_writer *w)
  */
 static void write_answers(const void *what, struct json_writer *w)
 {
-    static const char *const answers[] = {"derived",    "validation", "held_out",
-                                          "comparison", "between",    "recordings",
-                                          "next"};
+    static const char *const answers[] = {"derived", "validation", "held_out", "comparison",
+                                          "between", "recordings", "next"};
     static const char *const details[] = {"one_step",      "residuals", "parts",
                                           "effort_shapes", "asks_for",  "data"};
     json_t *document = json_file_document(write_document, what);

@@ -143,12 +143,9 @@ static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
     arm_report_friction(w, &result->fit, result->head.reference, &result->compared);
-    json_write_object(w, "data");
-    arm_report_friction_summary(w, &result->summary);
-    json_write_close(w);
-    JSON_BLOCK(w, "held_out_data", result->fit.is_held_out) {
-        arm_report_friction_summary(w, &result->held_out_summary);
-    }
+    arm_report_friction_summary(w, "data", &result->summary);
+    arm_report_friction_summary(w, "held_out_data",
+                                result->fit.is_held_out ? &result->held_out_summary : NULL);
 }
 
 static void print_page(const void *what, FILE *out)

@@ -154,11 +154,9 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_text(w, "arm", result->arm.name);
     arm_report_kinematics(w, &result->fit);
     parameters_in_use_write(w, &result->fit.estimate, &result->head.reference[0]);
-    json_write_object(w, "data");
-    json_write_int(w, "rows", (int64_t)result->own.rows);
-    json_write_int(w, "incomplete", (int64_t)result->own.incomplete);
-    json_write_int(w, "near", (int64_t)result->own.near);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, "data", JSON_WHOLE("rows", result->own.rows),
+                      JSON_WHOLE("incomplete", result->own.incomplete),
+                      JSON_WHOLE("near", result->own.near));
 }
 
 static void print_page(const void *what, FILE *out)

@@ -620,9 +620,10 @@ static void write_summary(struct json_writer *w, const struct model *model,
     json_write_object(w, "data");
     dynamics_report_summary(w, model, &data->summary);
     JSON_BLOCK(w, "journal", data->is_journal) {
-        JSON_WRITE(w, JSON_OF(&data->journal, pair, lines, unreadable, malformed, samples,
-                              others, restarts, sequence_gaps, lost, repeated, controlled));
-        json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
+        JSON_WRITE(w,
+                   JSON_OF(&data->journal, pair, lines, unreadable, malformed, samples, others,
+                           restarts, sequence_gaps, lost, repeated, controlled),
+                   JSON_COUNTS("stamped", &journal_stamp_names, data->journal.stamped));
     }
     json_write_close(w);
 }
@@ -640,16 +641,14 @@ static void write_held_out(struct json_writer *w, const struct model *model,
 static void write_options(const void *what, struct json_writer *w)
 {
     const struct identify_result *result = what;
-    json_write_object(w, "options");
-    json_write_text(w, "method", result->asked);
-    json_write_text(w, "hold", names_text(&input_interpolation_names, result->hold.hold));
-    json_write_real(w, "turn_over_velocity",
-                    result->turn_over_velocity > 0.0 ? result->turn_over_velocity
-                                                     : (double)NAN);
-    json_write_text(w, "variant", result->variants.count > 0 ? result->kind->variant : NULL);
-    json_write_real(w, "variant_value",
-                    result->variants.count > 0 ? result->kind->model->width : (double)NAN);
-    json_write_real(w, "half_track_m", result->tuned.name ? result->tuned.width : (double)NAN);
+    JSON_OPEN(w, "options", JSON("method", result->asked),
+              JSON("hold", names_text(&input_interpolation_names, result->hold.hold)),
+              JSON("turn_over_velocity",
+                   result->turn_over_velocity > 0.0 ? result->turn_over_velocity : (double)NAN),
+              JSON("variant", result->variants.count > 0 ? result->kind->variant : NULL),
+              JSON("variant_value",
+                   result->variants.count > 0 ? result->kind->model->width : (double)NAN),
+              JSON("half_track_m", result->tuned.name ? result->tuned.width : (double)NAN));
     dynamics_report_options(w, &result->options);
     json_write_close(w);
 }

@@ -649,10 +649,9 @@ void identify_next_write(struct json_writer *w, const struct identify_result *re
     if (!next->made) {
         return;
     }
-    json_write_object(w, "next");
-    JSON_WRITE(w, JSON("file", result->next_options.path),
-               JSON("criterion", names_text(&input_criterion_names, next->plan.criterion)),
-               JSON("seconds", next->seconds), JSON("feasible_share", next->feasible_share));
+    JSON_OPEN(w, "next", JSON("file", result->next_options.path),
+              JSON("criterion", names_text(&input_criterion_names, next->plan.criterion)),
+              JSON("seconds", next->seconds), JSON("feasible_share", next->feasible_share));
     write_errors(w, "before", result, next->before);
     write_errors(w, "after", result, next->after);
     json_write_object(w, "limits");

@@ -90,14 +90,10 @@ static void write_members(const void *what, struct json_writer *w)
     json_write_close(w);
     JSON_BLOCK(w, "held_out", result->is_checked) {
         servo_report_check(w, &result->held_out);
-        json_write_object(w, "data");
-        servo_report_summary(w, &result->held_out_summary);
-        json_write_close(w);
+        servo_report_summary(w, "data", &result->held_out_summary);
     }
     parameters_in_use_write(w, &result->fit.estimate, &result->head.reference[0]);
-    json_write_object(w, "data");
-    servo_report_summary(w, &result->summary);
-    json_write_close(w);
+    servo_report_summary(w, "data", &result->summary);
 }
 
 /* One value of the command determines nothing. */

@@ -141,10 +141,9 @@ void move_list_write(struct json_writer *w, const struct move_list *list)
     JSON_WRITE(w, JSON("skipped", list->skipped), JSON("motions", list->motions),
                JSON("laps", list->own_count - list->motions));
     if (list->head.is_held_out) {
-        json_write_object(w, "validation");
-        JSON_WRITE(
-            w, JSON_OF(&list->held, n, unpredicted, rmse_s, r2, median_s, mean_s, p, law_p));
-        json_write_close(w);
+        JSON_WRITE_OBJECT(
+            w, "validation",
+            JSON_OF(&list->held, n, unpredicted, rmse_s, r2, median_s, mean_s, p, law_p));
     }
     parameters_in_use_write(w, list->head.known.part[0], &list->head.reference[0]);
 }

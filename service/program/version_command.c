@@ -9,7 +9,6 @@
 #include <sqlite3.h>
 #include <yaml.h>
 
-#include "base/errors/status.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"

@@ -126,8 +126,7 @@ void event_line_print(const struct event *event, const char *detail, FILE *out)
     char text[16384];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "event", event ? event_kind_name(event->kind) : NULL);
+    JSON_OPEN(&w, NULL, JSON("event", event ? event_kind_name(event->kind) : NULL));
     if (event) {
         JSON_WRITE(&w, JSON("pair", event->pair),
                    JSON_IF(event->side < SIDE_COUNT, JSON("side", side_name(event->side))));

@@ -104,9 +104,9 @@ static void write_state(struct json_writer *w, const struct lab *lab, size_t i,
     const struct pair *pair = lab_pair(lab, i);
     struct pair_fits fits;
     pair_fit_window(pair, p, &fits);
-    json_write_counts(w, "counts", &verdict_names, pair->counts.verdict);
-    json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
-    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
+    JSON_WRITE(w, JSON_COUNTS("counts", &verdict_names, pair->counts.verdict),
+               JSON_COUNTS("consistency", &consistency_names, pair->counts.consistency),
+               JSON_COUNTS("alarm_counts", &alarm_type_names, pair->counts.alarm));
     pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair, p);
     forecast_report_state(w, "forecast", pair, p);

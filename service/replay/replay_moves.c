@@ -306,13 +306,11 @@ static void feed_part(const struct move_table *t, const struct part *part,
     char payload[512];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "id", move->id);
+    JSON_OPEN(&w, NULL, JSON("id", move->id));
     const char *pair = t->file->pairs[move->pair].id;
     if (part->what == 0) {
-        json_write_text(&w, "op", move->op);
-        json_write_real(&w, "rotation_rad", move->rotation_rad);
-        json_write_real(&w, "displacement_m", move->displacement_m);
+        JSON_WRITE(&w, JSON("op", move->op), JSON("rotation_rad", move->rotation_rad),
+                   JSON("displacement_m", move->displacement_m));
         (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", replay->prefix,
                        pair);
     } else {

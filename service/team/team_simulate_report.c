@@ -160,8 +160,8 @@ static void write_study(const void *what, struct json_writer *w)
                            JSON("end", team_run_end_name(runs->expected.end))),
                JSON_WHOLE("finished", runs->makespan_s.n));
     write_figures(w, "makespan_s", &runs->makespan_s);
-    json_write_counts(w, "ends", &team_run_end_names, runs->statistics->ends);
-    json_write_counts(w, "alarms", &team_alarm_names, runs->statistics->alarms);
+    JSON_WRITE(w, JSON_COUNTS("ends", &team_run_end_names, runs->statistics->ends),
+               JSON_COUNTS("alarms", &team_alarm_names, runs->statistics->alarms));
     write_robots(w, study);
     write_resources(w, study);
     write_waits(w, study);

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text/names.h"
 #include "base/errors/status.h"
+#include "base/text/names.h"
 #include "config/labfile/lab_file.h"
 
 enum log_event {
@@ -33,8 +33,7 @@ struct log_row {
 
 extern const struct log_row log_rows[LOG_EVENT_COUNT];
 
-extern const struct names log_level_names;
-const char *log_level_name(enum log_level level);
+ENUM_NAMES_DECLARED(log_level);
 
 /* Call before other threads exist. Without it: plain, info, on stderr. */
 void log_start(enum log_format format, enum log_level level, int fd);

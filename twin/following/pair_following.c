@@ -570,8 +570,7 @@ static void send_effort(struct pair_following *x, const struct pair_run *run)
     char text[256];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_seconds(&w, "t", run->t_us);
+    JSON_OPEN(&w, NULL, JSON_SECONDS("t", run->t_us));
     JSON_LIST(&w, "tau", size_t i = 0; i < axes; i++) {
         json_write_real(&w, NULL, x->f.output.tau[i]);
     }

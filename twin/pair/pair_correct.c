@@ -65,13 +65,12 @@ static void send_pose(const struct pair_run *run, const double pose[3])
 {
     const struct pair_correction *c = &run->pair->correction;
     char text[POSE_BYTES];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("correction", c->sent),
-                      JSON("id", c->id[0] ? c->id : NULL), JSON_SECONDS("t", run->t_us),
-                      JSON("x_m", pose[0]), JSON("y_m", pose[1]), JSON("psi_rad", pose[2]));
-    if (json_write_end(&w)) {
-        pair_emit_payload(run, EFFECT_POSE, SIDE_VIRTUAL, text, w.used);
+    const size_t bytes =
+        JSON_FORMAT(text, sizeof text, JSON("correction", c->sent),
+                    JSON("id", c->id[0] ? c->id : NULL), JSON_SECONDS("t", run->t_us),
+                    JSON("x_m", pose[0]), JSON("y_m", pose[1]), JSON("psi_rad", pose[2]));
+    if (bytes > 0) {
+        pair_emit_payload(run, EFFECT_POSE, SIDE_VIRTUAL, text, bytes);
     }
 }
 

@@ -71,8 +71,8 @@ void pair_write_eta(struct json_writer *w, const struct pair *pair, const struct
                           lab_s(t_us - slot->sent_us[s]), &longer);
         json_write_object(w, side_name(s));
         json_write_array(w, "due_t");
-        json_write_seconds(w, NULL, due_us(slot, s, lap.low_s));
-        json_write_seconds(w, NULL, due_us(slot, s, lap.high_s));
+        JSON_WRITE(w, JSON_SECONDS(NULL, due_us(slot, s, lap.low_s)),
+                   JSON_SECONDS(NULL, due_us(slot, s, lap.high_s)));
         json_write_close(w);
         json_write_close(w);
     }

@@ -270,14 +270,12 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
                           const char *code, const char *why)
 {
     char text[REFUSAL_MAX];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON_IF(id[0], JSON("id", id)), JSON_SECONDS("t", run->t_us),
-                      JSON("status", reply_status_name(status)),
-                      JSON_IF(code, JSON("code", code)), JSON("detail", why),
-                      JSON("from", "tandem"));
-    if (json_write_end(&w)) {
-        emit_reply(run, id, status, SIDE_COUNT, text, w.used);
+    const size_t bytes = JSON_FORMAT(
+        text, sizeof text, JSON_IF(id[0], JSON("id", id)), JSON_SECONDS("t", run->t_us),
+        JSON("status", reply_status_name(status)), JSON_IF(code, JSON("code", code)),
+        JSON("detail", why), JSON("from", "tandem"));
+    if (bytes > 0) {
+        emit_reply(run, id, status, SIDE_COUNT, text, bytes);
     }
 }
 
@@ -313,17 +311,15 @@ static void send_outcome(const struct pair_run *run, const struct delivery_outco
                                                                     : REPLY_ERROR;
     char detail[128];
     char text[6 * EVENT_ID_MAX + 384];
-    struct json_writer w;
     (void)snprintf(detail, sizeof detail, "sent again, not passed on to the robots again: %s",
                    what);
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    JSON_WRITE_OBJECT(&w, NULL, JSON("id", run->event->command.id),
-                      JSON_SECONDS("t", run->t_us), JSON("status", reply_status_name(status)),
-                      JSON("detail", detail),
-                      JSON("from", answered ? side_name(o->from) : "tandem"));
-    if (json_write_end(&w)) {
+    const size_t bytes = JSON_FORMAT(
+        text, sizeof text, JSON("id", run->event->command.id), JSON_SECONDS("t", run->t_us),
+        JSON("status", reply_status_name(status)), JSON("detail", detail),
+        JSON("from", answered ? side_name(o->from) : "tandem"));
+    if (bytes > 0) {
         emit_reply(run, run->event->command.id, status,
-                   answered ? (enum side)o->from : SIDE_COUNT, text, w.used);
+                   answered ? (enum side)o->from : SIDE_COUNT, text, bytes);
     }
 }
 

@@ -14,7 +14,8 @@ static bool is_apart(const struct parameter_term *term, double a, double a_se, d
                      double b_se)
 {
     const double gap = fabs(a - b);
-    return gap > DIFFERENCE_Z * hypot(a_se, b_se) && gap > MISS_MIN * (term->rate ? fabs(b) : 1.0);
+    return gap > DIFFERENCE_Z * hypot(a_se, b_se) &&
+           gap > MISS_MIN * (term->rate ? fabs(b) : 1.0);
 }
 
 static bool misses_aim(const struct parameter_terms *terms, const struct parameter_force *force,
@@ -199,9 +200,8 @@ void parameters_write_adjust(struct json_writer *w, const struct parameter_terms
             json_write_object(w, "adjust");
         }
         any = true;
-        json_write_object(w, parameter_term_name(terms, j));
-        json_write_real(w, terms->term[j].rate ? "factor" : "add", sent->adjust[j]);
-        json_write_close(w);
+        JSON_WRITE_OBJECT(w, parameter_term_name(terms, j),
+                          JSON(terms->term[j].rate ? "factor" : "add", sent->adjust[j]));
     }
     if (any) {
         json_write_close(w);

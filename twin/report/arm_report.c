@@ -15,8 +15,7 @@ static void write_joint(struct json_writer *w, const struct arm_friction_fit *fi
 {
     const struct arm_friction_joint *joint = &fit->joint[j];
     const size_t at = joint->missing.joint < ARM_JOINTS ? joint->missing.joint : j;
-    json_write_object(w, NULL);
-    json_write_int(w, "joint", (int64_t)j + 1);
+    JSON_OPEN(w, NULL, JSON_WHOLE("joint", (int64_t)j + 1));
     estimate_report(w, &joint->estimate);
     JSON_WRITE(
         w, JSON_OF(joint, speed_max_radps, current_max_a, rate_ratio, rate_r2, residual_rho));
@@ -89,11 +88,12 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
     }
 }
 
-void arm_report_friction_summary(struct json_writer *w,
+void arm_report_friction_summary(struct json_writer *w, const char *key,
                                  const struct arm_friction_summary *summary)
 {
-    JSON_WRITE(w, JSON_OF(summary, rows, used, incomplete, back_rows, gaps, short_rows, runs,
-                          duration_s, rate_hz, uneven_ratio));
+    JSON_WRITE(w, JSON_KNOWN(key, summary,
+                             JSON_OF(summary, rows, used, incomplete, back_rows, gaps,
+                                     short_rows, runs, duration_s, rate_hz, uneven_ratio)));
 }
 
 /* ---- kinematics ---- */
@@ -108,8 +108,8 @@ static void write_distances(struct json_writer *w, const char *key,
 void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit)
 {
     const bool known = fit->converged;
-    json_write_text(w, "model", "arm_kinematics");
-    JSON_WRITE(w, JSON_OF(fit, n, outliers, iterations, converged));
+    JSON_WRITE(w, JSON("model", "arm_kinematics"),
+               JSON_OF(fit, n, outliers, iterations, converged));
     estimate_report(w, &fit->estimate);
     if (known) {
         JSON_WRITE(w, JSON_OF(fit, noise_m, noise_rad, tool_se_m, room_se_m, neighbour_rho));

@@ -17,7 +17,8 @@
 void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
                          const struct reference_check *checks,
                          const struct reference_comparison *whole);
-void arm_report_friction_summary(struct json_writer *w,
+/* NULL: null. */
+void arm_report_friction_summary(struct json_writer *w, const char *key,
                                  const struct arm_friction_summary *summary);
 
 /* Writes the members of every fit, "corrections" in the form that a robot accepts, and the

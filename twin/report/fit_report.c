@@ -220,13 +220,14 @@ void odometry_report_check(struct json_writer *w, const struct odometry_check *c
                        heading_r2, path_m));
 }
 
-void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary)
+void odometry_report_summary(struct json_writer *w, const char *key,
+                             const struct odometry_summary *summary)
 {
-    JSON_WRITE(w,
-               JSON_OF(summary, rows, used, poses, runs, incomplete, held, pose_missing, stale,
-                       duplicates, back_steps, back_rows, gaps),
-               JSON_OF(summary, cuts, wheel_jumps, short_rows, duration_s, rate_hz, gap_s_max,
-                       turn_left_rad, turn_right_rad));
+    JSON_WRITE_OBJECT(w, key,
+                      JSON_OF(summary, rows, used, poses, runs, incomplete, held, pose_missing,
+                              stale, duplicates, back_steps, back_rows, gaps),
+                      JSON_OF(summary, cuts, wheel_jumps, short_rows, duration_s, rate_hz,
+                              gap_s_max, turn_left_rad, turn_right_rad));
 }
 
 /* ---- dynamics -----------------------------------------------------------------------------
@@ -443,8 +444,7 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
         JSON_WRITE(w, JSON("method", dynamics_method_name(sensitivity->method)),
                    JSON("n", sensitivity->n), JSON("window_s", sensitivity->window_s));
         for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
-            json_write_object(w, names[k]);
-            json_write_real(w, "window_s", sensitivity->other_s[k]);
+            JSON_OPEN(w, names[k], JSON("window_s", sensitivity->other_s[k]));
             estimate_report_column(w, "shift_se", estimate, sensitivity->shift[k]);
             json_write_close(w);
         }

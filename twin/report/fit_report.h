@@ -75,7 +75,7 @@ struct fit_record {
     size_t samples;             /* number of samples or moves used */
     const struct estimate *estimate;
     int64_t since_us, until_us; /* of its data, lab time */
-    const char *robot_version; /* of the robot's program; NULL or "": unknown */
+    const char *robot_version;  /* of the robot's program; NULL or "": unknown */
 };
 
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record);
@@ -86,10 +86,11 @@ void between_report(struct json_writer *w, const struct between *found);
 
 /* ---- odometry: docs/model/odometry.md ---- */
 
-/* Each function adds members to an open object. */
+/* Add members to an open object; the summary is an object. */
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check);
-void odometry_report_summary(struct json_writer *w, const struct odometry_summary *summary);
+void odometry_report_summary(struct json_writer *w, const char *key,
+                             const struct odometry_summary *summary);
 
 /* ---- dynamics: docs/model/identification.md, "FIT" ---- */
 

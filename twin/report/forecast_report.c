@@ -202,8 +202,7 @@ static int64_t time_after(int64_t t_us, double s)
 static void write_times(struct json_writer *w, const char *key, const int64_t t_us[2])
 {
     json_write_array(w, key);
-    json_write_seconds(w, NULL, t_us[0]);
-    json_write_seconds(w, NULL, t_us[1]);
+    JSON_WRITE(w, JSON_SECONDS(NULL, t_us[0]), JSON_SECONDS(NULL, t_us[1]));
     json_write_close(w);
 }
 

@@ -40,8 +40,7 @@ static void write_estimate(struct json_writer *w, const struct estimate *e,
 static void write_innovations(struct json_writer *w, const struct model *model,
                               const struct online_filter *f)
 {
-    json_write_object(w, "innovations");
-    json_write_bool(w, "consistent", online_filter_consistent(f));
+    JSON_OPEN(w, "innovations", JSON_BOOL("consistent", online_filter_consistent(f)));
     for (size_t i = 0; i < f->n; i++) {
         JSON_WRITE_OBJECT(w, model->axes[i].velocity,
                           JSON("mean_square", f->running ? f->nis[i] : nan("")),

@@ -245,8 +245,7 @@ static void write_simulator(struct json_writer *w, const struct pair *pair,
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
                             const struct pair_params *p, const struct parameter_book *dynamics)
 {
-    json_write_object(w, key);
-    json_write_text(w, "promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
+    JSON_OPEN(w, key, JSON("promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual"));
     parameters_report_book(w, &pair->parameters);
     if (dynamics) {
         json_write_object(w, "dynamics");
@@ -289,8 +288,7 @@ static void write_commands(struct json_writer *w, const struct pair *pair, bool 
 {
     JSON_LIST(w, "commands", int k = -1; pair_next_open(pair, &k);) {
         const struct pair_slot *slot = pair_look_slot(pair, k);
-        json_write_object(w, NULL);
-        json_write_text(w, "id", slot->id[0] ? slot->id : NULL);
+        JSON_OPEN(w, NULL, JSON("id", slot->id[0] ? slot->id : NULL));
         if (link) {
             write_machine(w, "machine", &link_table, &pair_relay(pair, k)->link);
         } else {

@@ -10,6 +10,7 @@
 /* Each function adds members to an open object. */
 void servo_report_fit(struct json_writer *w, const struct servo_fit *fit);
 void servo_report_check(struct json_writer *w, const struct servo_check *check);
-void servo_report_summary(struct json_writer *w, const struct servo_summary *summary);
+void servo_report_summary(struct json_writer *w, const char *key,
+                          const struct servo_summary *summary);
 
 #endif

@@ -164,8 +164,7 @@ static void report_cycle(struct json_writer *w, const struct effect_report *t)
 {
     JSON_LIST(w, "cycle", size_t k = 0; k < t->e->cycle_count; k++) {
         const struct team_wait *wait = &t->e->cycle[k];
-        json_write_object(w, NULL);
-        json_write_text(w, "robot", robot_name(t->p, wait->robot));
+        JSON_OPEN(w, NULL, JSON("robot", robot_name(t->p, wait->robot)));
         write_resources(w, t->p, "holds", wait->held, wait->held_count);
         if (wait->meeting == TEAM_NONE) {
             write_resources(w, t->p, "wants", wait->wants, wait->want_count);
@@ -262,7 +261,7 @@ static void write_owners(struct json_writer *w, const struct team_params *p,
     }
 }
 
-/* Writes owner, fence, since, queue, and owners if it has several units, into the open object.
+/* Writes owner, fence, since, queue, and owners if it has several units.
  * Absent values are null. */
 static void write_resource(struct json_writer *w, const struct team_params *p,
                            const struct team *team, uint16_t resource)
@@ -271,16 +270,18 @@ static void write_resource(struct json_writer *w, const struct team_params *p,
     uint16_t queue[TEAM_ROBOTS_MAX];
     team_resource(team, resource, &x);
     const bool held = x.held_count > 0;
-    JSON_WRITE(w, JSON("owner", held ? robot_name(p, x.held[0].robot) : NULL),
-               held ? JSON("fence", x.held[0].fence) : JSON_NULL("fence"),
-               JSON_SECONDS("since", held ? x.held[0].since_us : LAB_TIME_NONE));
+    JSON_OPEN(w, p->resources[resource].name,
+              JSON("owner", held ? robot_name(p, x.held[0].robot) : NULL),
+              held ? JSON("fence", x.held[0].fence) : JSON_NULL("fence"),
+              JSON_SECONDS("since", held ? x.held[0].since_us : LAB_TIME_NONE));
     if (p->resources[resource].capacity > 1) {
         write_owners(w, p, &x);
     }
     write_robots(w, p, "queue", queue, team_queue(team, resource, queue, TEAM_ROBOTS_MAX));
+    json_write_close(w);
 }
 
-/* Writes task, arg, since, state and online into the open object. Absent values are null. */
+/* Writes task, arg, since, state and online. Absent values are null. */
 static void write_robot(struct json_writer *w, const struct team_params *p,
                         const struct team *team, uint16_t robot)
 {
@@ -291,6 +292,7 @@ static void write_robot(struct json_writer *w, const struct team_params *p,
                                       m.step ? &p->lists[m.step->first_resource] : NULL,
                                   .resource_count = m.step ? m.step->resource_count : 0};
     const struct effect_report t = {p, &e, TEAM_TIME_S};
+    json_write_object(w, p->robots[robot].name);
     if (m.step) {
         report_task(w, &t);
         report_arg(w, &t);
@@ -299,15 +301,14 @@ static void write_robot(struct json_writer *w, const struct team_params *p,
     }
     JSON_WRITE(w, JSON_SECONDS("since", m.since_us), JSON("state", team_phase_name(m.phase)),
                JSON("online", m.online));
+    json_write_close(w);
 }
 
 void team_report_resources(struct json_writer *w, const struct team_params *p,
                            const struct team *team)
 {
     JSON_MAP(w, "resources", size_t i = 0; i < p->resource_count; i++) {
-        json_write_object(w, p->resources[i].name);
         write_resource(w, p, team, (uint16_t)i);
-        json_write_close(w);
     }
 }
 
@@ -315,8 +316,6 @@ void team_report_robots(struct json_writer *w, const struct team_params *p,
                         const struct team *team)
 {
     JSON_MAP(w, "robots", size_t i = 0; i < p->robot_count; i++) {
-        json_write_object(w, p->robots[i].name);
         write_robot(w, p, team, (uint16_t)i);
-        json_write_close(w);
     }
 }

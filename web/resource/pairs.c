@@ -90,8 +90,7 @@ static void write_json(const struct web_request *request, size_t from, size_t to
 {
     const struct view *view = request->view;
     struct json_writer *json = web_json(response);
-    json_write_object(json, NULL);
-    json_write_int(json, "pair_count", (int64_t)view->pair_count);
+    JSON_OPEN(json, NULL, JSON_WHOLE("pair_count", view->pair_count));
     JSON_LIST(json, "pairs", size_t i = find_named(request, from); i < to;
               i = find_named(request, i + 1)) {
         write_pair(json, view, i);

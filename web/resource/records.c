@@ -136,8 +136,7 @@ static void write_page(struct page *page)
     const struct web_request *request = page->request;
     char next[STORE_CURSOR_MAX] = "";
     if (page->json) {
-        json_write_object(page->json, NULL);
-        json_write_text(page->json, "pair", owner_of(request));
+        JSON_OPEN(page->json, NULL, JSON("pair", owner_of(request)));
         json_write_array(page->json, page->list->records->name);
     }
     if (!read_rows(page, next)) {

@@ -62,8 +62,7 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     size_t bytes = 0;
     const char *map = source->map(source->context, request->pair, &bytes);
     struct json_writer *json = web_tagged_json(response);
-    json_write_object(json, NULL);
-    json_write_text(json, "pair", request->params->id);
+    JSON_OPEN(json, NULL, JSON("pair", request->params->id));
     trails_write(request->context->trails, json, request->pair);
     following_report_frame(json, "aligned", request->following);
     json_write_raw(json, "map", map, bytes);

@@ -168,8 +168,7 @@ static void write_json(const struct chart *chart, const struct web_request *requ
                        struct web_response *response)
 {
     struct json_writer *w = web_json(response);
-    json_write_object(w, NULL);
-    json_write_text(w, "team", request->id);
+    JSON_OPEN(w, NULL, JSON("team", request->id));
     JSON_LIST(w, "bars", size_t i = 0; i < chart->bar_count; i++) {
         bar_write_json(w, NULL, &chart->bars[i]);
     }

@@ -42,8 +42,7 @@ static void write_members(const void *what, struct json_writer *w)
     JSON_OPEN(w, "commands", JSON("moves", study->commands.moves),
               JSON("others", study->commands.others));
     JSON_LIST(w, "begun", size_t i = 0; i < file->off_count; i++) {
-        json_write_object(w, NULL);
-        json_write_real(w, "off_s", file->off_s[i]);
+        JSON_OPEN(w, NULL, JSON("off_s", file->off_s[i]));
         write_errors(w, "errors", &study->commanded[i]);
         json_write_close(w);
     }

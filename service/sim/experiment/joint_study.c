@@ -83,8 +83,7 @@ static void write_members(const void *what, struct json_writer *w)
                JSON("sample_s", file->trial.sample_s), JSON("lag_s", file->lag_s[0]));
     write_controllers(w, study, 0);
     JSON_LIST(w, "lags", size_t i = 0; i < file->lag_count; i++) {
-        json_write_object(w, NULL);
-        json_write_real(w, "lag_s", file->lag_s[i]);
+        JSON_OPEN(w, NULL, JSON("lag_s", file->lag_s[i]));
         write_controllers(w, study, i);
         json_write_close(w);
     }

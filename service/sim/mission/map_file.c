@@ -200,17 +200,13 @@ struct maps {
 static void write_obstacle(struct json_writer *json, const struct world *world,
                            const struct world_obstacle *o)
 {
-    json_write_object(json, NULL);
-    json_write_text(json, "name", o->name);
-    json_write_text(json, "shape", world_shape_name(o->shape));
+    JSON_OPEN(json, NULL, JSON("name", o->name), JSON("shape", world_shape_name(o->shape)));
     JSON_LIST(json, "points_m", size_t k = 0; k < o->count; k++) {
         const struct world_point *p = &world->points[o->first + k];
         json_write_two(json, NULL, p->x_m, p->y_m);
     }
-    json_write_real(json, "radius_m", o->radius_m);
-    json_write_bool(json, "mapped", !o->unmapped);
-    json_write_real(json, "appears_s", o->appears_s);
-    json_write_real(json, "leaves_s", o->leaves_s);
+    JSON_WRITE(json, JSON("radius_m", o->radius_m), JSON_BOOL("mapped", !o->unmapped),
+               JSON("appears_s", o->appears_s), JSON("leaves_s", o->leaves_s));
     json_write_close(json);
 }
 

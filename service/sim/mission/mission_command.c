@@ -282,8 +282,7 @@ static void write_log_entry(struct json_writer *w, const struct log_entry *log_e
 static void write_machine(struct json_writer *w, const struct efsm_table *table,
                           const struct efsm *m, const struct efsm_stats *stats)
 {
-    json_write_object(w, table->name);
-    json_write_text(w, "state", efsm_state_name(table, m->state));
+    JSON_OPEN(w, table->name, JSON("state", efsm_state_name(table, m->state)));
     JSON_MAP(w, "visits", size_t i = 0; i < table->state_count; i++) {
         json_write_int(w, table->states[i].name, stats->visits[i]);
     }

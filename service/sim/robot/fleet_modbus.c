@@ -148,10 +148,10 @@ void fleet_modbus_write(const struct fleet *f, struct json_writer *w)
         return;
     }
     const struct arm_indices *x = &m->indices;
-    json_write_object(w, "modbus");
-    json_write_text(w, "state", m->external ? "external" : arm6_phase_name(m->program.phase));
-    json_write_int(w, "counter", m->program.counter);
-    json_write_real(w, "index_t_s", x->begun ? x->t_s : nan(""));
+    JSON_OPEN(w, "modbus",
+              JSON("state", m->external ? "external" : arm6_phase_name(m->program.phase)),
+              JSON_WHOLE("counter", m->program.counter),
+              JSON("index_t_s", x->begun ? x->t_s : nan("")));
     for (int j = 0; j < ARM_JOINTS; j++) {
         const struct {
             const char *name, *unit;

@@ -431,8 +431,7 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
             restore_values(f, r);
         }
         json_write_start(&w, text, sizeof text, NULL, NULL);
-        json_write_object(&w, NULL);
-        json_write_int(&w, "version", json_integer_value(version));
+        JSON_OPEN(&w, NULL, JSON_WHOLE("version", json_integer_value(version)));
         apply_values(f, r, values, adjust, &w);
         if (json_object_size(adjust) > 0) {
             json_write_text(&w, "form", parameter_form_name(PARAMETERS_RELATIVE));
@@ -482,8 +481,7 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
     const char *id = json_string_value(json_object_get(document, "id"));
     const char *why = refuse_pose(f, r, id ? id : "", pose);
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_int(&w, "correction", number);
+    JSON_OPEN(&w, NULL, JSON_WHOLE("correction", number));
     JSON_LIST(&w, "applied", size_t i = 0; !why && i < COUNT(names); i++) {
         json_write_text(&w, NULL, names[i]);
     }
