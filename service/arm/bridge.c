@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
 #include "service/arm/bridge_messages.h"
+#include "service/arm/controller.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
@@ -35,6 +37,33 @@ static const char *const requested_fields[] = {
     "actual_current", "runtime_state",     "speed_scaling",   "target_speed_fraction",
     "robot_mode",     "robot_status_bits", "target_qdd"};
 enum { REQUIRED = 8 };
+
+/* A program on the controller speaks through the registers (drive.h). */
+static const char *const driven_fields[] = {"timestamp",
+                                            "target_q",
+                                            "target_qd",
+                                            "actual_q",
+                                            "actual_qd",
+                                            "actual_TCP_pose",
+                                            "target_TCP_pose",
+                                            "safety_mode",
+                                            "robot_mode",
+                                            "speed_scaling",
+                                            "target_speed_fraction",
+                                            "output_int_register_24",
+                                            "output_int_register_25",
+                                            "output_int_register_26",
+                                            "output_int_register_27",
+                                            "output_int_register_28",
+                                            "actual_current",
+                                            "runtime_state",
+                                            "robot_status_bits",
+                                            "target_qdd",
+                                            "tcp_offset"};
+enum { DRIVEN_REQUIRED = 16, ECHO_REGISTER = 24 };
+/* Commands of the last minutes; a repeated id is not carried out again. */
+enum { RECENT_MAX = 64 };
+enum { BROKER_AWAY_US = 1000 * 1000 };
 
 enum repeat { REPEAT_NONE, REPEAT_MOVING, REPEAT_ANSWERED };
 
@@ -74,6 +103,13 @@ struct bridge {
     /* Ring of commands that wait for their move. */
     struct commanded commanded[COMMANDED_MAX];
     size_t commanded_first, commanded_count;
+
+    /* with --drive */
+    struct drive drive;
+    struct controller controller;
+    uint64_t recent[RECENT_MAX]; /* hashes of ids */
+    size_t recent_count;
+    int64_t broker_us; /* the broker was there */
 
     struct {
         uint64_t telemetry, moves, left_out, commands, replies, dropped, unasked, reboots;
@@ -268,12 +304,103 @@ static void answer_commanded(struct bridge *b, struct bridge_move *m)
     publish_reply(b, m, 0);
 }
 
+/* ---- moves that the bridge has the robot make ------------------------------------------- */
+
+/* Carries out what the drive asks for. */
+static void serve_drive(struct bridge *b)
+{
+    struct drive *d = &b->drive;
+    char text[PAYLOAD_MAX];
+    for (size_t i = 0; i < DRIVE_INPUTS_COUNT; i++) {
+        if (d->send[i]) {
+            (void)rtde_link_send(&b->link, i, &d->inputs);
+            d->send[i] = false;
+        }
+    }
+    if (d->upload) {
+        d->upload = !controller_upload(&b->controller, d->mark);
+    }
+    if (d->unlock) {
+        controller_unlock(&b->controller);
+        d->unlock = false;
+    }
+    if (d->connect) {
+        d->connect = false;
+        controller_again(&b->controller);
+        rtde_link_again(&b->link, "the robot is in remote control again: connecting anew");
+    }
+    for (size_t i = 0; i < d->reply_count; i++) {
+        struct json_writer w;
+        json_write_start(&w, text, sizeof text, NULL, NULL);
+        bridge_write_drive_reply(&w, &d->replies[i], &b->link.client.values);
+        b->counts.replies += publish_word(b, "real/reply", 1, false, &w);
+    }
+    d->reply_count = 0;
+}
+
+static void step_drive(struct bridge *b, const struct rtde_outputs *v)
+{
+    const int32_t *echo = v->in.input_int_register + ECHO_REGISTER;
+    struct drive_sample s = {.now_us = lab_clock_monotonic_us(),
+                             .t_s = v->timestamp,
+                             .taken = echo[0],
+                             .ended = echo[1],
+                             .result = echo[2],
+                             .mark = echo[3],
+                             .beat = echo[4],
+                             .stop = rtde_safety_stop(v->safety_mode),
+                             .protective = v->safety_mode == RTDE_SAFETY_PROTECTIVE_STOP,
+                             .scaling = fmin(v->speed_scaling, v->target_speed_fraction)};
+    if (!s.stop && v->robot_mode != RTDE_ROBOT_RUNNING) {
+        s.stop = rtde_robot_mode_text(v->robot_mode);
+    }
+    memcpy(s.q, v->target_q, sizeof s.q);
+    memcpy(s.qd, v->target_qd, sizeof s.qd);
+    memcpy(s.tool, v->tcp_offset, sizeof s.tool);
+    drive_step(&b->drive, &s);
+    serve_drive(b);
+}
+
+static bool is_repeat(struct bridge *b, const char *id)
+{
+    const uint64_t hash = hash_text(id);
+    for (size_t i = 0; i < RECENT_MAX && id[0]; i++) {
+        if (b->recent[i] == hash) {
+            return true;
+        }
+    }
+    b->recent[b->recent_count++ % RECENT_MAX] = hash;
+    return false;
+}
+
+/* Everything of the drive that does not come with a sample. */
+static void run_drive(struct bridge *b, bool broker)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    b->broker_us = broker ? now_us : b->broker_us;
+    if (now_us - b->broker_us > BROKER_AWAY_US) {
+        drive_stop(&b->drive, "the broker is away");
+    }
+    controller_run(&b->controller);
+    drive_set_control(&b->drive, b->controller.control);
+    serve_drive(b);
+}
+
 /* ---- receiving ----------------------------------------------------------------------- */
 
 static void handle_event(void *context, const struct event *e)
 {
     struct bridge *b = context;
-    if (e->kind == EVENT_COMMAND && b->options.commanded) {
+    if (e->kind == EVENT_COMMAND && b->options.drive) {
+        if (!b->options.link || !is_repeat(b, e->command.id)) {
+            b->counts.commands++;
+            drive_command(&b->drive, &e->command, lab_clock_monotonic_us());
+            serve_drive(b);
+        }
+    } else if (e->kind == EVENT_MALFORMED && b->options.drive) {
+        b->counts.dropped++;
+        (void)fprintf(stderr, "bridge: command: %s\n", e->malformed.detail);
+    } else if (e->kind == EVENT_COMMAND && b->options.commanded) {
         record_command(b, &e->command);
     } else if (e->kind == EVENT_REPLY && e->side == SIDE_VIRTUAL && b->count > 0 &&
                b->repeat != REPEAT_NONE && strcmp(e->reply.id, b->moves[b->first].id) == 0) {
@@ -285,8 +412,12 @@ static void handle_event(void *context, const struct event *e)
 static void receive_message(void *context, const struct message *m)
 {
     struct bridge *b = context;
+    struct message copy = *m;
+    if (b->options.drive) { /* the codec does not know the robots' own command topic */
+        session_topic(copy.topic, b->options.broker.prefix, b->options.pair, "command");
+    }
     if (!m->retained) {
-        (void)codec_native.decode(b->options.broker.prefix, m, handle_event, b);
+        (void)codec_native.decode(b->options.broker.prefix, &copy, handle_event, b);
     }
 }
 
@@ -326,7 +457,8 @@ static const char *why_not_ready(const struct bridge *b, const struct rtde_outpu
         v->robot_mode == RTDE_ROBOT_RUNNING) {
         return stop;
     }
-    (void)snprintf(text, EVENT_ID_MAX, "not running (robot mode %d)", (int)v->robot_mode);
+    (void)snprintf(text, EVENT_ID_MAX, "%s (robot mode %d)",
+                   rtde_robot_mode_text(v->robot_mode), (int)v->robot_mode);
     return text;
 }
 
@@ -391,10 +523,20 @@ static void receive_values(void *context, const struct rtde_outputs *v)
         return;
     }
     check_clock(b, v->timestamp);
+    if (b->options.drive) {
+        step_drive(b, v);
+    }
     const char *why = why_not_ready(b, v, text);
+    if (!why && b->drive.why[0]) { /* in short: up to its colon */
+        why = text;
+        (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(b->drive.why, ":"),
+                       b->drive.why);
+    }
     set_online(b, why == NULL, why ? why : "");
     publish_telemetry(b, v);
-    watch_moves(b, v);
+    if (!b->options.drive) {
+        watch_moves(b, v);
+    }
 }
 
 static void print_text(void *context, const char *text)
@@ -412,6 +554,10 @@ static void handle_change(void *context, bool up, const char *why)
                       b->options.port, b->link.client.version);
     } else {
         (void)fprintf(stderr, "bridge: %s:%d: %s\n", b->options.host, b->options.port, why);
+        if (b->options.drive) {
+            drive_lost(&b->drive, "the connection to the controller was lost");
+            serve_drive(b);
+        }
         set_online(b, false, "no RTDE from the controller");
     }
 }
@@ -419,12 +565,10 @@ static void handle_change(void *context, bool up, const char *why)
 /* ---- start and end ------------------------------------------------------------------- */
 
 /* The broker may have published our last will, so each connection announces the state again. */
-static void republish_connection(struct bridge *b)
+static void republish_connection(struct bridge *b, const struct mqtt_client_state *state)
 {
-    struct mqtt_client_state state;
-    mqtt_client_read_state(b->session.client, &state);
-    if (state.connections != b->mqtt_connections) {
-        b->mqtt_connections = state.connections;
+    if (state->connections != b->mqtt_connections) {
+        b->mqtt_connections = state->connections;
         if (b->asked) {
             publish_connection(b);
         }
@@ -441,9 +585,26 @@ static void run_loop(struct bridge *b)
         const int64_t due_us = next_due_us(b);
         rtde_link_run(&b->link, due_us < slice_us ? due_us : slice_us);
         session_drain(&b->session, receive_message, b);
+        struct mqtt_client_state state;
+        mqtt_client_read_state(b->session.client, &state);
         repeat_moves(b);
-        republish_connection(b);
+        republish_connection(b, &state);
+        if (b->options.drive) {
+            run_drive(b, state.connected);
+        }
     }
+}
+
+/* At the end a move is stopped, and answered, before the connection closes. */
+static void stop_drive(struct bridge *b)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + STOP_MS * 1000;
+    drive_stop(&b->drive, "the bridge ends");
+    while (b->drive.state == DRIVE_MOVING && lab_clock_monotonic_us() < until_us) {
+        serve_drive(b);
+        rtde_link_run(&b->link, until_us);
+    }
+    serve_drive(b);
 }
 
 static void print_summary(const struct bridge *b)
@@ -471,23 +632,54 @@ static int run_session(struct bridge *b)
     session_topic(presence, prefix, b->options.pair, "real/connection");
     /* The topic is real/command in link mode and command in observe mode. */
     session_topic(filters[0], prefix, b->options.pair,
-                  b->options.commanded ? "command" : "virtual/reply");
+                  b->options.drive && b->options.link ? "real/command"
+                  : b->options.commanded              ? "command"
+                                                      : "virtual/reply");
     session_topic(filters[1], prefix, b->options.pair, "real/command");
     client.presence = presence;
     client.offline = "{\"state\":\"offline\",\"reason\":\"the bridge has gone\"}";
     client.topics = commanded;
-    client.topic_count = b->options.commanded ? 2 : 1;
+    client.topic_count = b->options.commanded && !b->options.drive ? 2 : 1;
     if (!session_open(&b->session, client)) {
         return EXIT_FAILED;
     }
     rtde_link_open(&b->link, b->options.host, b->options.port, &b->recipe_request,
                    &b->listener);
+    if (b->options.drive) {
+        controller_open(&b->controller, b->options.host, b->options.primary_port,
+                        b->options.dashboard_port, print_text, b);
+    }
     run_loop(b);
+    if (b->options.drive) {
+        stop_drive(b);
+        controller_close(&b->controller);
+    }
     rtde_link_close(&b->link);
     session_close(&b->session, STOP_MS);
     print_summary(b);
     const bool reached = session_was_connected(&b->session);
     return reached && b->link.connections > 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+static void begin_drive(struct bridge *b)
+{
+    struct arm_geometry arm;
+    const int64_t now_us = lab_clock_now_us();
+    b->recipe_request.names = driven_fields;
+    b->recipe_request.count = COUNT(driven_fields);
+    b->recipe_request.required = DRIVEN_REQUIRED;
+    b->recipe_request.inputs = drive_input_names;
+    b->recipe_request.input_count = DRIVE_INPUTS_COUNT;
+    (void)arm_geometry_find(b->options.arm, &arm);
+    /* Numbers of another run do not come again for an hour of moves. */
+    drive_begin(&b->drive, &arm, 1 + (int32_t)(now_us / 1000000 % 1000000000));
+    b->drive.bounds.floor_m = b->options.floor_m;
+    b->drive.bounds.clearance_m = isfinite(b->options.floor_m) ? 0.0 : -(double)INFINITY;
+    b->broker_us = lab_clock_monotonic_us();
+    (void)fputs(
+        "bridge: --drive moves a real arm. It is not a safety function: the robot's own "
+        "must be set up, and somebody must be able to stop it.\n",
+        stderr);
 }
 
 int bridge_run(const struct bridge_options *options)
@@ -499,8 +691,13 @@ int bridge_run(const struct bridge_options *options)
     }
     if (b && b->watch) {
         b->options = *options;
-        b->recipe_request = (struct rtde_request){requested_fields, COUNT(requested_fields),
-                                                  REQUIRED, options->rate_hz};
+        b->recipe_request = (struct rtde_request){.names = requested_fields,
+                                                  .count = COUNT(requested_fields),
+                                                  .required = REQUIRED,
+                                                  .hz = options->rate_hz};
+        if (options->drive) {
+            begin_drive(b);
+        }
         b->listener = (struct rtde_listener){b, receive_values, print_text, handle_change};
         b->watch->period_s = 1.0 / options->rate_hz;
         b->run = (uint64_t)(lab_clock_now_us() / 1000000);

@@ -7,7 +7,8 @@
  * time. The next one waits for the virtual robot's answer if that robot answers at all.
  *
  * In a lab whose own controller publishes its commands (`commanded`), each move is at once the
- * reply to the oldest of them. docs/rtde.md.
+ * reply to the oldest of them. docs/rtde.md. With `drive` the bridge has the robot carry out
+ * these commands itself (drive.h).
  */
 #ifndef SERVICE_ARM_BRIDGE_H
 #define SERVICE_ARM_BRIDGE_H
@@ -19,7 +20,12 @@ struct bridge_options {
     const char *pair;
     const char *host; /* address of the controller */
     int port;
-    bool commanded;      /* commands come from the lab's own controller */
+    bool commanded;  /* commands come from the lab's own controller */
+    bool drive;      /* and the bridge has the robot carry them out */
+    bool link;       /* its commands come on real/command */
+    const char *arm; /* geometry by which they are checked */
+    double floor_m;  /* m, of the base's frame: no part goes below; -INFINITY: none */
+    int primary_port, dashboard_port;
     double rate_hz;      /* Hz, requested from the controller */
     double telemetry_hz; /* Hz, upper bound; 0: no telemetry */
     double timeout_s;    /* s, a command older than this expects no move */

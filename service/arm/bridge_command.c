@@ -1,9 +1,11 @@
 /* service/arm/bridge_command.c - `tandem bridge`: connects a real robot with another protocol
  * to MQTT. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "service/arm/bridge.h"
+#include "service/arm/controller.h"
 #include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/wire/rtde.h"
@@ -42,18 +44,25 @@ static const char description[] =
     "  connection, and each move as a command and its reply, with start and end by the\n"
     "  controller's clock. The virtual robot repeats each move after the real one. Moves that\n"
     "  are slowed by the speed slider, interrupted or stopped do not calibrate, nor do moves\n"
-    "  along other paths than a line of joints or of the tool. The bridge only reads: it\n"
-    "  cannot move the robot. It reconnects by itself to the controller and the broker.\n";
+    "  along other paths than a line of joints or of the tool. It reconnects by itself to the\n"
+    "  controller and the broker.\n"
+    "  Without --drive the bridge only reads. With it the robot carries out the commands of the\n"
+    "  pair, by a program that the bridge starts on the controller (ports 30001, 29999).\n";
 
 int command_bridge(int argc, char **argv)
 {
     char host[HOST_MAX];
     const char *place = NULL;
     const char *commands = "seen";
+    const char *mode = "observe";
     struct broker_group broker;
     struct bridge_options o = {.broker = broker_arguments_defaults(),
                                .pair = "r1",
                                .host = host,
+                               .arm = "ur5e",
+                               .floor_m = -(double)INFINITY,
+                               .primary_port = CONTROLLER_PRIMARY_PORT,
+                               .dashboard_port = CONTROLLER_DASHBOARD_PORT,
                                .rate_hz = 125.0,
                                .telemetry_hz = 25.0,
                                .timeout_s = 60.0};
@@ -63,6 +72,18 @@ int command_bridge(int argc, char **argv)
         {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "the pair of the real robot (r1)"},
         {"commands", 0, ARGUMENT_TEXT, &commands, 0, 0, "seen|received",
          "publish each move as a command when it was seen, or answer those of PAIR/command (seen)"},
+        {"drive", 0, ARGUMENT_FLAG, &o.drive, 0, 0, NULL,
+         "the robot carries out the pair's commands; not a safety function (it only reads)"},
+        {"mode", 0, ARGUMENT_TEXT, &mode, 0, 0, "observe|link",
+         "of the pair: with --drive, where its commands come from (observe)"},
+        {"arm", 0, ARGUMENT_TEXT, &o.arm, 0, 0, "ur5|ur5e",
+         "with --drive: its size, to check commands by (ur5e)"},
+        {"floor", 0, ARGUMENT_REAL, &o.floor_m, -10, 10, "M",
+         "with --drive: no part of the arm goes below this height over its base (no floor)"},
+        {"primary-port", 0, ARGUMENT_INTEGER, &o.primary_port, 1, 65535, "PORT",
+         "with --drive: where programs are started (30001)"},
+        {"dashboard-port", 0, ARGUMENT_INTEGER, &o.dashboard_port, 1, 65535, "PORT",
+         "with --drive: the dashboard (29999)"},
         {"rate", 0, ARGUMENT_REAL, &o.rate_hz, 10, 500, "HZ", "samples asked of the controller (125)"},
         {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 500, "HZ", "samples published, at most (25)"},
         {"timeout", 0, ARGUMENT_REAL, &o.timeout_s, 0.1, 86400, "S",
@@ -75,7 +96,8 @@ int command_bridge(int argc, char **argv)
         .operands = "",
         .description = description,
         .examples = "  tandem bridge --ur 192.168.0.10 --pair arm\n"
-                    "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n",
+                    "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n"
+                    "  tandem bridge --ur 192.168.0.10 --pair arm --drive --arm ur5e --floor 0\n",
         .exit_status = "there was never a connection to the broker, or to the controller",
         ARGUMENT_ROWS(rows),
         .more = &broker.group};
@@ -91,6 +113,7 @@ int command_bridge(int argc, char **argv)
     if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;
     }
-    o.commanded = strcmp(commands, "received") == 0;
+    o.commanded = o.drive || strcmp(commands, "received") == 0;
+    o.link = strcmp(mode, "link") == 0;
     return bridge_run(&o);
 }

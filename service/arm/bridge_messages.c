@@ -105,28 +105,46 @@ static const char *status_of(const struct arm_watched *m, bool repeated)
                                                     : "done";
 }
 
-void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us)
+static void write_place(struct json_writer *w, const double q[6], const double pose[6])
 {
     static const char *const joints[] = {"q1_rad", "q2_rad", "q3_rad",
                                          "q4_rad", "q5_rad", "q6_rad"};
     static const char *const axes[] = {"x_m", "y_m", "z_m"};
+    json_write_object(w, "values");
+    for (size_t i = 0; i < COUNT(joints); i++) {
+        json_write_real(w, joints[i], round_number(q[i]));
+    }
+    for (size_t i = 0; i < COUNT(axes); i++) {
+        json_write_real(w, axes[i], round_number(pose[i]));
+    }
+    json_write_close(w);
+}
+
+void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us)
+{
     JSON_OPEN(w, NULL, JSON_IF(m->id[0], JSON("id", m->id)));
     write_seconds(w, "t_start", in_range(m->seen.t_start_s));
     write_seconds(w, "t", in_range(m->seen.t_end_s));
     json_write_text(w, "status", status_of(&m->seen, held_us > 0));
-    json_write_object(w, "values");
-    for (size_t i = 0; i < COUNT(joints); i++) {
-        json_write_real(w, joints[i], round_number(m->rest_q[i]));
-    }
-    for (size_t i = 0; i < COUNT(axes); i++) {
-        json_write_real(w, axes[i], round_number(m->rest_pose[i]));
-    }
-    json_write_close(w);
+    write_place(w, m->rest_q, m->rest_pose);
     if (m->seen.lacks) {
         JSON_WRITE(w, JSON_BOOL("calibrate", false), JSON("detail", m->seen.lacks));
     }
     if (held_us > 0) {
         json_write_seconds(w, "held_s", held_us);
     }
+    json_write_close(w);
+}
+
+void bridge_write_drive_reply(struct json_writer *w, const struct drive_reply *r,
+                              const struct rtde_outputs *now)
+{
+    JSON_OPEN(w, NULL, JSON_IF(r->id[0], JSON("id", r->id)));
+    write_seconds(w, "t_start", in_range(r->t_start_s));
+    write_seconds(w, "t", in_range(r->t_end_s));
+    json_write_text(w, "status", reply_status_name(r->status));
+    write_place(w, now->actual_q, now->actual_TCP_pose);
+    JSON_WRITE(w, JSON_IF(!r->calibrate, JSON_BOOL("calibrate", false)),
+               JSON_IF(r->detail[0], JSON("detail", r->detail)));
     json_write_close(w);
 }

@@ -3,6 +3,7 @@
 #define SERVICE_ARM_BRIDGE_MESSAGES_H
 
 #include "logger/message/json_write.h"
+#include "service/arm/drive.h"
 #include "service/wire/rtde.h"
 #include "twin/arm/arm_watch.h"
 
@@ -24,5 +25,8 @@ void bridge_write_connection(struct json_writer *w, bool online, const char *boo
 void bridge_write_command(struct json_writer *w, const struct bridge_move *m, int64_t t_us);
 /* held_us: deliberate delay since the move's end; 0: none. */
 void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us);
+/* The reply to a command of the lab, at the place where the arm is now. */
+void bridge_write_drive_reply(struct json_writer *w, const struct drive_reply *r,
+                              const struct rtde_outputs *now);
 
 #endif

@@ -133,6 +133,22 @@ const char *rtde_safety_stop(int32_t safety_mode)
                                                  : "unknown safety mode";
 }
 
+const char *rtde_robot_mode_text(int32_t robot_mode)
+{
+    static const char *const names[] = {"no controller",
+                                        "disconnected",
+                                        "safety not confirmed",
+                                        "booting",
+                                        "power off",
+                                        "power on",
+                                        "brakes on",
+                                        "backdrive",
+                                        "running",
+                                        "updating its firmware"};
+    const int32_t at = robot_mode + 1;
+    return at >= 0 && at < (int32_t)COUNT(names) ? names[at] : "not running";
+}
+
 static const struct rtde_field output_fields[] = {
 #define VALUE(type, name) {#name, RTDE_##type, offsetof(struct rtde_outputs, name), 0, 0},
 #define REGISTERS(type, name, member, count, first)                                            \

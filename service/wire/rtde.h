@@ -115,6 +115,9 @@ enum {
 /* "protective stop" …; NULL: the robot may move. */
 const char *rtde_safety_stop(int32_t safety_mode);
 
+/* "power off" …, what a robot that does not run is doing. */
+const char *rtde_robot_mode_text(int32_t robot_mode);
+
 /* A row of a table of fields. */
 struct rtde_field {
     const char *name;

@@ -1,5 +1,6 @@
 #include "service/wire/rtde_client.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,9 @@ static enum rtde_outcome receive_version(struct rtde_client *c, const struct rtd
     }
     if (frame->payload[0] == 0 && c->version == 1) {
         return fail_talk(c, "the controller speaks neither version 2 nor 1 of RTDE");
+    }
+    if (frame->payload[0] == 0 && c->request->input_count > 0) {
+        return fail_talk(c, "commands need version 2 of RTDE, which the controller lacks");
     }
     if (frame->payload[0] == 0) {
         c->version = 1;
@@ -125,6 +129,19 @@ static enum rtde_outcome read_types(struct rtde_client *c, const char *types, co
                : RTDE_NOTHING;
 }
 
+/* Requests the next inputs, or the start. */
+static void request_next(struct rtde_client *c, struct rtde_out *out)
+{
+    if (c->inputs_known < c->request->input_count) {
+        const char *names = c->request->inputs[c->inputs_known];
+        c->stage = RTDE_ASKS_INPUTS;
+        rtde_frame_write(out, RTDE_INPUTS, names, strlen(names));
+    } else {
+        c->stage = RTDE_ASKS_START;
+        rtde_frame_write(out, RTDE_START, NULL, 0);
+    }
+}
+
 static enum rtde_outcome receive_outputs(struct rtde_client *c, const struct rtde_frame *frame,
                                          struct rtde_out *out)
 {
@@ -139,10 +156,37 @@ static enum rtde_outcome receive_outputs(struct rtde_client *c, const struct rtd
     if (outcome == RTDE_NOTHING && lacking) {
         request_outputs(c, out);
     } else if (outcome == RTDE_NOTHING) {
-        c->stage = RTDE_ASKS_START;
-        rtde_frame_write(out, RTDE_START, NULL, 0);
+        request_next(c, out);
     }
     return outcome;
+}
+
+static enum rtde_outcome receive_inputs(struct rtde_client *c, const struct rtde_frame *frame,
+                                        struct rtde_out *out)
+{
+    char types[NAMES_BYTES];
+    const size_t k = c->inputs_known;
+    if (c->stage != RTDE_ASKS_INPUTS || frame->bytes < 1) {
+        return fail_talk(c, "an answer about inputs was not expected, or has no types");
+    }
+    const char *names = c->request->inputs[k];
+    if (!rtde_recipe_read(&rtde_input_table, names, strlen(names), &c->inputs[k], types,
+                          sizeof types)) {
+        return fail_talk(c, "inputs that no controller has");
+    }
+    const char *answer = (const char *)frame->payload + 1;
+    const size_t bytes = frame->bytes - 1;
+    if (memmem(answer, bytes, "IN_USE", 6)) {
+        return fail_talk(c, "IN_USE: another program writes the input registers 24 to 38 of "
+                            "this controller; end it first");
+    }
+    if (bytes != strlen(types) || memcmp(answer, types, bytes) != 0) {
+        return fail_talk(c, "the controller lacks inputs, or has them in other types");
+    }
+    c->input_id[k] = frame->payload[0];
+    c->inputs_known++;
+    request_next(c, out);
+    return RTDE_NOTHING;
 }
 
 static enum rtde_outcome receive_start(struct rtde_client *c, const struct rtde_frame *frame)
@@ -192,6 +236,8 @@ enum rtde_outcome rtde_client_receive(struct rtde_client *c, const struct rtde_f
         return receive_version(c, frame, out);
     case RTDE_OUTPUTS:
         return receive_outputs(c, frame, out);
+    case RTDE_INPUTS:
+        return receive_inputs(c, frame, out);
     case RTDE_START:
         return receive_start(c, frame);
     case RTDE_DATA:
@@ -203,6 +249,16 @@ enum rtde_outcome rtde_client_receive(struct rtde_client *c, const struct rtde_f
     default:
         return RTDE_NOTHING; /* from a later version */
     }
+}
+
+void rtde_client_send(const struct rtde_client *c, size_t inputs,
+                      const struct rtde_inputs *values, struct rtde_out *out)
+{
+    uint8_t payload[RTDE_FRAME_MAX - RTDE_HEADER];
+    assert(inputs < c->inputs_known);
+    payload[0] = c->input_id[inputs];
+    rtde_pack(&c->inputs[inputs], values, payload + 1);
+    rtde_frame_write(out, RTDE_DATA, payload, 1 + c->inputs[inputs].bytes);
 }
 
 bool rtde_client_has(const struct rtde_client *c, const char *name)

@@ -9,7 +9,7 @@
 
 #include "service/wire/rtde.h"
 
-enum { RTDE_NAMES_MAX = 40, RTDE_TEXT_MAX = 256 };
+enum { RTDE_NAMES_MAX = 40, RTDE_TEXT_MAX = 256, RTDE_CLIENT_INPUTS = 3 };
 
 /* The request of a client. */
 struct rtde_request {
@@ -17,9 +17,19 @@ struct rtde_request {
     size_t count;             /* <= RTDE_NAMES_MAX */
     size_t required;          /* the first ones are required */
     double hz;                /* in version 1 it is 125 */
+    /* Names of input_table that are sent together, "a,b", [input_count]; all are required, and
+     * version 2. */
+    const char *const *inputs;
+    size_t input_count; /* <= RTDE_CLIENT_INPUTS */
 };
 
-enum rtde_stage { RTDE_ASKS_VERSION, RTDE_ASKS_OUTPUTS, RTDE_ASKS_START, RTDE_RUNS };
+enum rtde_stage {
+    RTDE_ASKS_VERSION,
+    RTDE_ASKS_OUTPUTS,
+    RTDE_ASKS_INPUTS,
+    RTDE_ASKS_START,
+    RTDE_RUNS
+};
 
 struct rtde_client {
     const struct rtde_request *request; /* borrowed */
@@ -27,6 +37,9 @@ struct rtde_client {
     int version;
     bool lacks[RTDE_NAMES_MAX]; /* this field is missing */
     struct rtde_recipe recipe;
+    size_t inputs_known;
+    uint8_t input_id[RTDE_CLIENT_INPUTS];
+    struct rtde_recipe inputs[RTDE_CLIENT_INPUTS];
     struct rtde_outputs values; /* from the last data frame; fields never sent are zero */
     uint64_t texts;             /* messages from the controller so far */
     char text[RTDE_TEXT_MAX];   /* the last message, or why it failed; printable */
@@ -46,6 +59,10 @@ void rtde_client_begin(struct rtde_client *c, const struct rtde_request *request
 /* Handle a frame of the controller; appends the next request to out. */
 enum rtde_outcome rtde_client_receive(struct rtde_client *c, const struct rtde_frame *frame,
                                       struct rtde_out *out);
+
+/* Append the values of request->inputs[inputs]. */
+void rtde_client_send(const struct rtde_client *c, size_t inputs,
+                      const struct rtde_inputs *values, struct rtde_out *out);
 
 /* Does this controller send the field of this name? */
 bool rtde_client_has(const struct rtde_client *c, const char *name);

@@ -1,9 +1,6 @@
 #include "service/wire/rtde_link.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +8,7 @@
 #include <unistd.h>
 
 #include "service/tool/lab_clock.h"
+#include "service/wire/tcp_dial.h"
 
 void rtde_link_open(struct rtde_link *l, const char *host, int port,
                     const struct rtde_request *request, const struct rtde_listener *listener)
@@ -45,27 +43,12 @@ static void give_up(struct rtde_link *l, const char *why)
 
 static void connect_socket(struct rtde_link *l)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    char port[8];
-    const int one = 1;
-    (void)snprintf(port, sizeof port, "%d", l->port);
-    const int fault = getaddrinfo(l->host, port, &hints, &found);
-    if (fault != 0) {
-        give_up(l, gai_strerror(fault));
+    const char *why = NULL;
+    l->socket = tcp_dial(l->host, l->port, &why);
+    if (l->socket < 0) {
+        give_up(l, why);
         return;
     }
-    l->socket = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                       found->ai_protocol);
-    const bool begun =
-        l->socket >= 0 &&
-        (connect(l->socket, found->ai_addr, found->ai_addrlen) == 0 || errno == EINPROGRESS);
-    freeaddrinfo(found);
-    if (!begun) {
-        give_up(l, strerrordesc_np(errno));
-        return;
-    }
-    (void)setsockopt(l->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     l->connecting = true;
     l->received_us = lab_clock_monotonic_us();
     l->in_count = 0;
@@ -76,11 +59,9 @@ static void connect_socket(struct rtde_link *l)
 static void send_socket(struct rtde_link *l)
 {
     if (l->connecting) {
-        int fault = 0;
-        socklen_t bytes = sizeof fault;
-        (void)getsockopt(l->socket, SOL_SOCKET, SO_ERROR, &fault, &bytes);
-        if (fault != 0) {
-            give_up(l, strerrordesc_np(fault));
+        const char *why = tcp_dial_fault(l->socket);
+        if (why) {
+            give_up(l, why);
             return;
         }
         struct rtde_out out = {.bytes = l->out, .room = sizeof l->out};
@@ -157,6 +138,31 @@ static void receive_socket(struct rtde_link *l)
     if (l->socket >= 0) {
         memmove(l->in, l->in + done, l->in_count - done);
         l->in_count -= done;
+    }
+}
+
+bool rtde_link_send(struct rtde_link *l, size_t inputs, const struct rtde_inputs *values)
+{
+    struct rtde_out out = {.bytes = l->out + l->out_count,
+                           .room = sizeof l->out - l->out_count};
+    if (!l->up) {
+        return false;
+    }
+    rtde_client_send(&l->client, inputs, values, &out);
+    if (out.overflow) {
+        give_up(l, "it takes no more inputs");
+        return false;
+    }
+    l->out_count += out.used;
+    send_socket(l);
+    return l->up;
+}
+
+void rtde_link_again(struct rtde_link *l, const char *why)
+{
+    if (l->socket >= 0) {
+        give_up(l, why);
+        l->retry_us = 0;
     }
 }
 

@@ -51,6 +51,12 @@ void rtde_link_open(struct rtde_link *l, const char *host, int port,
  */
 void rtde_link_run(struct rtde_link *l, int64_t until_us);
 
+/* Send the values of request->inputs[inputs] at once. False when the link is not up. */
+bool rtde_link_send(struct rtde_link *l, size_t inputs, const struct rtde_inputs *values);
+
+/* Close the connection and open it again, because the controller may no longer heed it. */
+void rtde_link_again(struct rtde_link *l, const char *why);
+
 void rtde_link_close(struct rtde_link *l);
 
 #endif

@@ -89,7 +89,7 @@ static void be_client(const uint8_t *data, size_t size, bool old)
     static const char *const names[] = {"timestamp",   "target_q",      "target_qd",
                                         "safety_mode", "speed_scaling", "target_TCP_pose"};
     static struct arm_watch watch; /* some 400 kB */
-    const struct rtde_request order = {names, 6, 4, 125.0};
+    const struct rtde_request order = {names, 6, 4, 125.0, NULL, 0};
     struct rtde_client c;
     uint8_t ask[RTDE_FRAME_MAX];
     struct rtde_out out = {.bytes = ask, .room = sizeof ask};

@@ -16,7 +16,8 @@ import time
 PERIOD = 0.008
 TYPES = {"timestamp": "d", "target_q": "6d", "target_qd": "6d", "actual_q": "6d", "actual_qd": "6d", "actual_TCP_pose": "6d",
          "target_TCP_pose": "6d", "safety_mode": "i", "actual_current": "6d", "runtime_state": "I", "speed_scaling": "d",
-         "target_speed_fraction": "d", "robot_mode": "i", "robot_status_bits": "I", "target_qdd": "6d"}
+         "target_speed_fraction": "d", "robot_mode": "i", "robot_status_bits": "I", "target_qdd": "6d", "tcp_offset": "6d",
+         **{f"output_int_register_{i}": "i" for i in range(24, 29)}}
 WORDS = {"d": "DOUBLE", "6d": "VECTOR6D", "i": "INT32", "I": "UINT32"}
 
 
@@ -120,6 +121,10 @@ class Controller:
                         names = payload[8 if version == 2 else 0:].decode().split(",")
                         words = ["NOT_FOUND" if n in self.lacks else WORDS[TYPES[n]] for n in names]
                         client.sendall(frame("O", (b"\1" if version == 2 else b"") + ",".join(words).encode()))
+                    elif kind == ord("I"):
+                        client.sendall(frame("I", self.set_up_inputs(client, payload.decode().split(","))))
+                    elif kind == ord("U"):
+                        self.write_inputs(client, payload)
                     elif kind == ord("S"):
                         running, due = True, self.clock()
                         client.sendall(frame("S", b"\1"))
@@ -138,19 +143,36 @@ class Controller:
         except OSError:
             pass
         finally:
+            self.free_inputs(client)
             client.close()
+
+    def set_up_inputs(self, client, names):
+        return b"\0" + ",".join(["NOT_FOUND"] * len(names)).encode()
+
+    def write_inputs(self, client, payload):
+        pass
+
+    def free_inputs(self, client):
+        pass
 
     def state(self, now):
         with self.lock:
             move = self.playing
             q, qd, qdd, pose = self.q, [0.0] * 6, [0.0] * 6, pose_of(self.q)
             if move and now >= move.start and self.safety == 1:
-                q, qd, qdd, pose = move.at((now - move.start) * self.slider)
+                q, qd, qdd, pose = move.at(self.progress(now))
                 qd, qdd = [self.slider * v for v in qd], [self.slider ** 2 * a for a in qdd]
             return {"timestamp": now, "target_q": q, "target_qd": qd, "target_qdd": qdd, "actual_q": q, "actual_qd": qd,
                     "actual_TCP_pose": pose, "target_TCP_pose": pose, "safety_mode": self.safety, "actual_current": [0.1] * 6,
                     "runtime_state": 2 if move else 1, "speed_scaling": self.slider, "target_speed_fraction": self.slider,
-                    "robot_mode": self.mode, "robot_status_bits": 3}
+                    "robot_mode": self.mode, "robot_status_bits": 3, "tcp_offset": [0.0] * 6, **self.outputs()}
+
+    def outputs(self):
+        return {}
+
+    def progress(self, now):
+        """s of the move in play, at full speed."""
+        return (now - self.playing.start) * self.slider
 
     def begin(self, target, v=1.05, a=1.4, line=False):
         with self.lock:
@@ -171,5 +193,5 @@ class Controller:
         """A safety function: the arm stops at once."""
         with self.lock:
             move = self.playing
-            self.q = move.at((self.clock() - move.start) * self.slider)[0]
+            self.q = move.at(self.progress(self.clock()))[0]
             self.safety, self.playing = mode, None

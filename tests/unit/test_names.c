@@ -27,6 +27,7 @@
 #include "service/sim/check/check_parts.h"
 #include "service/sim/experiment/experiment_file.h"
 #include "service/tool/log.h"
+#include "twin/arm/arm_request.h"
 #include "twin/arm/arm_servo.h"
 #include "twin/control/position_control.h"
 #include "twin/dynamics/pair_dynamics.h"
@@ -132,7 +133,7 @@ static const struct {
     TABLE(event_arm_member_names),
     TABLE(arm_dynamics_names),
     TABLE(arm_controller_names),
-    TABLE(arm6_op_names),
+    TABLE(arm_op_names),
     TABLE(arm6_phase_names),
     TABLE(arm6_reason_names),
     TABLE(route_method_names),

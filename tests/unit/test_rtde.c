@@ -470,7 +470,7 @@ static enum rtde_outcome exchange_frames(struct rtde_client *c, struct talk *t, 
 
 static void test_both(void)
 {
-    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0};
+    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0, NULL, 0};
     struct rtde_client c;
     struct talk t;
     uint8_t ask[RTDE_FRAME_MAX];
@@ -512,7 +512,7 @@ static void test_old_controller(void)
         {"too few", "DOUBLE,VECTOR6D", RTDE_FAILED, RTDE_ASKS_OUTPUTS},
         {"none", "", RTDE_FAILED, RTDE_ASKS_OUTPUTS},
         {"too many", "DOUBLE,VECTOR6D,INT32,DOUBLE,DOUBLE", RTDE_FAILED, RTDE_ASKS_OUTPUTS}};
-    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0};
+    const struct rtde_request order = {requested_fields, COUNT(requested_fields), 2, 125.0, NULL, 0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rtde_client c;
         uint8_t ask[RTDE_FRAME_MAX];
@@ -534,6 +534,47 @@ static void test_old_controller(void)
         CHECK_INT(rows[i].row, c.stage, rows[i].stage);
         CHECK(rows[i].row, (c.text[0] != '\0') == (rows[i].changes == RTDE_FAILED));
     }
+}
+
+/* A client that writes inputs, and a second one that finds them in use. */
+static void test_client_inputs(void)
+{
+    static const char *const names[] = {"input_int_register_25,input_double_register_24",
+                                        "input_int_register_24"};
+    const struct rtde_request order = {.names = requested_fields,
+                                       .count = COUNT(requested_fields),
+                                       .required = 2,
+                                       .hz = 125.0,
+                                       .inputs = names,
+                                       .input_count = COUNT(names)};
+    struct rtde_client c;
+    struct talk t;
+    uint8_t ask[RTDE_FRAME_MAX];
+    struct rtde_out out = {.bytes = ask, .room = sizeof ask};
+    begin_talk(&t);
+    rtde_client_begin(&c, &order, &out);
+    CHECK_INT("talk", exchange_frames(&c, &t, ask, out.used), RTDE_NOTHING);
+    CHECK_INT("runs", c.stage, RTDE_RUNS);
+    struct rtde_inputs values = {0};
+    values.input_int_register[25] = 3;
+    values.input_double_register[24] = -1.5;
+    values.input_int_register[24] = 77;
+    for (size_t k = 0; k < COUNT(names); k++) {
+        out.used = 0;
+        rtde_client_send(&c, k, &values, &out);
+        add_frame(&t, ask, out.used);
+    }
+    CHECK_INT("operation", t.shared.inputs.input_int_register[25], 3);
+    CHECK_INT("number", t.shared.inputs.input_int_register[24], 77);
+    CHECK_NEAR("target", t.shared.inputs.input_double_register[24], -1.5, 0.0, 0.0);
+    struct rtde_client second;
+    t.session = (struct rtde_session){0};
+    t.shared.owned[0].session = &second; /* another connection has them */
+    t.shared.owned[1].session = &second;
+    out.used = 0;
+    rtde_client_begin(&second, &order, &out);
+    CHECK_INT("in use", exchange_frames(&second, &t, ask, out.used), RTDE_FAILED);
+    CHECK("says so", strncmp(second.text, "IN_USE", 6) == 0);
 }
 
 /* --- the server -------------------------------------------------------------------------- */
@@ -660,6 +701,7 @@ int main(void)
     CU_ADD_TEST(suite, test_frames);
     CU_ADD_TEST(suite, test_both);
     CU_ADD_TEST(suite, test_old_controller);
+    CU_ADD_TEST(suite, test_client_inputs);
     CU_ADD_TEST(suite, test_server);
     CU_ADD_TEST(suite, test_registers);
     const int status = check_run();

@@ -18,7 +18,7 @@ enum { STREAM_DEAD_US = 500000, STREAM_GAP_US = 100000 };
 /* A joint that does not arrive is treated as at rest after the first time, and given up after
  * the second. */
 static const double REST_AFTER_S = 0.5, GIVE_UP_S = 30.0, REST_RADPS = 1e-4;
-static const double STREAM_BRAKE_RADPS2 = 2.0, JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2;
+static const double STREAM_BRAKE_RADPS2 = 2.0;
 
 static double compute_period_s(const struct arm6 *a)
 {
@@ -125,12 +125,6 @@ static double seconds_from(int64_t from_us, int64_t to_us)
     return (double)(to_us - from_us) * 1e-6;
 }
 
-static double read_rate(const struct arm6 *a, enum event_arm_member member, double number,
-                        double otherwise)
-{
-    return a->queue[0].request.present & 1U << member ? number : otherwise;
-}
-
 static void jam_jog(struct arm6 *a, struct arm_fault fault)
 {
     a->jam = fault;
@@ -145,28 +139,27 @@ static bool jog_is_over(const struct arm6 *a, int64_t now_us)
 
 static void advance_jog(struct arm6 *a, int64_t end_us)
 {
-    const struct event_arm *t = &a->queue[0].request;
     const struct arm_bounds bounds = arm6_bounds(a);
-    const double a_radps2 = read_rate(a, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
-    const double a_mps2 = read_rate(a, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
+    struct arm_jog_request jog;
+    (void)arm_request_jog(a->queue[0].op, &a->queue[0].request, &jog);
     const double v = a->values[ARM6_SPEED_RATIO];
     struct arm_clearance where;
     /* Zero: when the jog is over the arm brakes to a stop, with the tool on its line. */
     double commanded[ARM_JOINTS] = {0.0};
     enum arm_refusal refusal = ARM_ACCEPTED;
-    a->brake_radps2 = a_radps2;
+    a->brake_radps2 = jog.a_radps2;
     for (size_t i = 0; i < ARM_JOINTS && !jog_is_over(a, end_us); i++) {
-        commanded[i] = v * (a->queue[0].op == ARM6_SPEEDJ ? t->qd_radps[i] : t->twist[i]);
+        commanded[i] = v * jog.speeds[i];
     }
-    if (a->queue[0].op == ARM6_SPEEDJ) {
-        arm_jog_joints(&a->jog, &a->arm, commanded, a_radps2, compute_period_s(a));
+    if (a->queue[0].op == ARM_SPEEDJ) {
+        arm_jog_joints(&a->jog, &a->arm, commanded, jog.a_radps2, compute_period_s(a));
     } else {
-        refusal =
-            arm_jog_tool(&a->jog, &a->arm, commanded, a_mps2, a_radps2, compute_period_s(a));
+        refusal = arm_jog_tool(&a->jog, &a->arm, commanded, jog.a_mps2, jog.a_radps2,
+                               compute_period_s(a));
     }
     if (refusal != ARM_ACCEPTED) {
         jam_jog(a, (struct arm_fault){.refusal = refusal, .at = (double)NAN});
-    } else if (arm_jog_blocked(&a->jog, &a->arm, &bounds, a_radps2, &where)) {
+    } else if (arm_jog_blocked(&a->jog, &a->arm, &bounds, jog.a_radps2, &where)) {
         jam_jog(a, (struct arm_fault){.refusal = ARM_COLLISION,
                                       .at = (double)NAN,
                                       .part = where.part,
@@ -583,7 +576,7 @@ void arm6_read(const void *memory, struct arm6_state *out)
            sizeof out->q_com_rad);
     if (a->commands > 0) {
         (void)snprintf(out->id, sizeof out->id, "%s", a->last.id);
-        (void)snprintf(out->op, sizeof out->op, "%s", names_text(&arm6_op_names, a->last.op));
+        (void)snprintf(out->op, sizeof out->op, "%s", names_text(&arm_op_names, a->last.op));
     }
     read_tools(a, out);
 }

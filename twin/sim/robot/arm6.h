@@ -32,7 +32,6 @@ enum arm6_reason {
     ARM6_REASON_COUNT
 };
 
-extern const struct names arm6_op_names; /* "movej" ... */
 ENUM_NAMES_DECLARED(arm6_phase);         /* "idle", "moving" ... */
 ENUM_NAMES_DECLARED(arm6_reason);        /* "", "bad_value" ... */
 

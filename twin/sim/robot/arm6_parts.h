@@ -3,6 +3,7 @@
 #define TWIN_SIM_ROBOT_ARM6_PARTS_H
 
 #include "twin/arm/arm_jog.h"
+#include "twin/arm/arm_request.h"
 #include "twin/sim/robot/arm6.h"
 
 enum { ARM6_QUEUE_MAX = 16, ARM6_ANSWERS_MAX = 40 };
@@ -14,24 +15,12 @@ enum arm6_parameter {
     ARM6_PARAMETER_COUNT
 };
 
-enum arm6_op {
-    ARM6_MOVEJ,
-    ARM6_MOVEL,
-    ARM6_MOVEC,
-    ARM6_SPEEDJ,
-    ARM6_SPEEDL,
-    ARM6_STOPJ,
-    ARM6_HALT,
-    ARM6_MODE,
-    ARM6_OP_COUNT
-};
-
 /* Source of the set points. */
 enum arm6_drive { ARM6_HOLD, ARM6_MOVE, ARM6_JOG, ARM6_BRAKE, ARM6_STREAM, ARM6_EFFORT };
 
 struct arm6_task {
     char id[EVENT_ID_MAX];
-    enum arm6_op op;
+    enum arm_op op;
     struct event_arm request;
     double delay_s; /* before it moves */
 };
@@ -39,7 +28,7 @@ struct arm6_task {
 /* Result of the last command that moved the arm, or would have. */
 struct arm6_last {
     char id[EVENT_ID_MAX];
-    enum arm6_op op;
+    enum arm_op op;
     enum arm6_phase phase;
     enum arm6_reason reason;
     double at, progress, lap_s, stretch;

@@ -6,17 +6,10 @@
 
 #include "twin/sim/robot/arm6_parts.h"
 
-/* Defaults of absent members. */
-static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
-static const double JOG_MAX_S = 5.0;
-/* Larger speeds or accelerations are surely mistakes. */
-static const double JOG_RATE_MAX = 1e3;
 /* Values of replies are rounded to a millionth, because a tool is set up to hundredths of a
  * millimetre. */
 static const double PER_UNIT = 1e6;
 
-NAMES(arm6_op_names, ARM6_OP_COUNT, "movej", "movel", "movec", "speedj", "speedl", "stopj",
-      "halt", "mode");
 ENUM_NAMES(arm6_phase, ARM6_PHASE_COUNT, ARM6_STATES(NAMES_TEXT));
 ENUM_NAMES(arm6_reason, ARM6_REASON_COUNT, "none", "bad_value", "joint_limit", "out_of_reach",
            "singular", "too_fast", "collision", "busy", "stopped");
@@ -24,22 +17,6 @@ ENUM_NAMES(arm6_reason, ARM6_REASON_COUNT, "none", "bad_value", "joint_limit", "
 static bool is_present(const struct event_arm *request, enum event_arm_member member)
 {
     return request->present & 1U << member;
-}
-
-static double read_number(const struct event_arm *request, enum event_arm_member member,
-                          double number, double otherwise)
-{
-    return is_present(request, member) ? number : otherwise;
-}
-
-static bool moves_arm(enum arm6_op op)
-{
-    return op <= ARM6_SPEEDL;
-}
-
-static bool jogs_arm(enum arm6_op op)
-{
-    return op == ARM6_SPEEDJ || op == ARM6_SPEEDL;
 }
 
 /* --- answers ----------------------------------------------------------------------------- */
@@ -94,7 +71,7 @@ static void drop_first(struct arm6 *a)
 static void record_end(struct arm6 *a, enum arm6_phase phase, enum arm6_reason reason,
                        int64_t end_us)
 {
-    if (moves_arm(a->queue[0].op)) {
+    if (arm_op_moves(a->queue[0].op)) {
         a->last.phase = phase;
         a->last.reason = reason;
         a->last.lap_s = (double)(end_us - a->start_us) * 1e-6;
@@ -107,7 +84,7 @@ void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us, con
     const struct arm6_task *task = &a->queue[0];
     struct robot_reply *reply = add_answer(a, task->id, status, a->start_us, end_us, detail);
     add_place(a, reply);
-    if (moves_arm(task->op) && a->last.stretch > 1.0) {
+    if (arm_op_moves(task->op) && a->last.stretch > 1.0) {
         add_value(reply, "stretch", a->last.stretch);
     }
     if (status == REPLY_DONE) {
@@ -181,41 +158,6 @@ static void halt_waiting(struct arm6 *a)
 
 /* --- refusals ---------------------------------------------------------------------------- */
 
-/* Formats the fault: the reason's word, the place, and a sentence. */
-static void describe_fault(const struct arm_fault *fault, const char *bad,
-                           char detail[ROBOT_DETAIL_MAX])
-{
-    static const char *const reaches[ARM_REACH_COUNT] = {
-        [ARM_REACHED] = "",
-        [ARM_TOO_FAR] = "too far from the base",
-        [ARM_TOO_NEAR] = "too near to the shoulder",
-        [ARM_TOO_NEAR_BASE_AXIS] = "too near to the base's axis",
-        [ARM_JOINT_LIMIT] = "joints would leave their ranges",
-        [ARM_SINGULAR] = "at a singular pose"};
-    static const char *const sentences[ARM_REFUSAL_COUNT] = {
-        [ARM_ACCEPTED] = "",
-        [ARM_BAD_VALUE] = "finite numbers and speeds above 0 were expected",
-        [ARM_BEYOND_LIMIT] = "a joint would leave its range",
-        [ARM_OUT_OF_REACH] = "out of reach",
-        [ARM_AT_SINGULARITY] = "a joint would have to jump, or to race",
-        [ARM_TOO_FAST] = "a joint would exceed its speed limit",
-        [ARM_COLLISION] = ""};
-    char place[32] = "";
-    char parts[64] = "";
-    const char *why = bad ? bad : fault->why ? fault->why : sentences[fault->refusal];
-    if (isfinite(fault->at)) {
-        (void)snprintf(place, sizeof place, "at %.3f of the path: ", fault->at);
-    }
-    if (fault->refusal == ARM_OUT_OF_REACH) {
-        why = reaches[fault->reach];
-    } else if (fault->refusal == ARM_COLLISION) {
-        (void)snprintf(parts, sizeof parts, "%s too near to %s", fault->part, fault->other);
-        why = parts;
-    }
-    (void)snprintf(detail, ROBOT_DETAIL_MAX, "%s: %s%s", arm_refusal_names[fault->refusal],
-                   place, why);
-}
-
 static void record_refusal(struct arm6 *a, enum arm6_reason reason, double at)
 {
     a->last.phase = ARM6_REFUSED;
@@ -227,9 +169,9 @@ static void refuse_first(struct arm6 *a, const struct arm_fault *fault, const ch
                          int64_t start_us)
 {
     char detail[ROBOT_DETAIL_MAX];
-    describe_fault(fault, bad, detail);
+    arm_fault_text(fault, bad, detail);
     (void)add_answer(a, a->queue[0].id, REPLY_ERROR, start_us, start_us, detail);
-    if (moves_arm(a->queue[0].op)) {
+    if (arm_op_moves(a->queue[0].op)) {
         record_refusal(a, (enum arm6_reason)fault->refusal, fault->at);
     }
     drop_first(a);
@@ -238,7 +180,7 @@ static void refuse_first(struct arm6 *a, const struct arm_fault *fault, const ch
 void arm6_end_jam(struct arm6 *a)
 {
     char detail[ROBOT_DETAIL_MAX];
-    describe_fault(&a->jam, NULL, detail);
+    arm_fault_text(&a->jam, NULL, detail);
     const struct arm_fault jam = a->jam;
     arm6_end_task(a, REPLY_ERROR, a->now_us, detail);
     a->last.phase = ARM6_STOPPED;
@@ -260,81 +202,19 @@ struct arm_bounds arm6_bounds(const struct arm6 *a)
 
 static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task *task)
 {
-    const struct arm_rates usual = arm_rates_default;
-    const struct event_arm *request = &task->request;
-    const bool joints = task->op == ARM6_MOVEJ;
+    const bool joints = task->op == ARM_MOVEJ;
     const double v = a->values[ARM6_SPEED_RATIO] *
                      a->values[joints ? ARM6_JOINT_SPEED_RATIO : ARM6_LINE_SPEED_RATIO];
     const double acc =
         a->values[ARM6_ACCELERATION_RATIO] *
         a->values[joints ? ARM6_JOINT_ACCELERATION_RATIO : ARM6_LINE_ACCELERATION_RATIO];
-    return (struct arm_rates){
-        .v_radps = v * read_number(request, EVENT_ARM_V_RADPS, request->v_radps, usual.v_radps),
-        .a_radps2 =
-            acc * read_number(request, EVENT_ARM_A_RADPS2, request->a_radps2, usual.a_radps2),
-        .v_mps = v * read_number(request, EVENT_ARM_V_MPS, request->v_mps, usual.v_mps),
-        .a_mps2 = acc * read_number(request, EVENT_ARM_A_MPS2, request->a_mps2, usual.a_mps2),
-        .time_s = read_number(request, EVENT_ARM_TIME_S, request->time_s, 0.0) / v};
-}
-
-/* Describes what a move lacks; NULL: nothing. */
-static const char *find_missing(const struct arm6_task *task)
-{
-    const struct event_arm *t = &task->request;
-    const bool joints = is_present(t, EVENT_ARM_Q);
-    const bool pose = is_present(t, EVENT_ARM_POSE);
-    if (task->op == ARM6_MOVEC) {
-        return pose && t->pose_count == 6 && (t->via_count == 3 || t->via_count == 6) && !joints
-                   ? NULL
-                   : "\"via\" with 3 numbers and \"pose\" with 6 were expected";
-    }
-    if (joints && pose) {
-        return "\"q_rad\" or \"pose\" was expected, not both";
-    }
-    return (joints && t->q_count == ARM_JOINTS) || (pose && t->pose_count == 6)
-               ? NULL
-               : "\"q_rad\" or \"pose\" with 6 numbers was expected";
-}
-
-static struct arm_fault plan_joint_move(struct arm6 *a, const struct event_arm *t,
-                                        const struct arm_rates *rates,
-                                        const struct arm_bounds *bounds)
-{
-    if (is_present(t, EVENT_ARM_Q)) {
-        return arm_plan_joints(&a->arm, a->jog.now.q, t->q_rad, rates, bounds, &a->move);
-    }
-    const struct rigid to = rigid_from_pose(t->pose);
-    struct arm_solution there;
-    const enum arm_reach reach = arm_inverse_near(&a->arm, &to, a->jog.now.q, &there);
-    if (reach != ARM_REACHED) {
-        return (struct arm_fault){.refusal = reach == ARM_JOINT_LIMIT ? ARM_BEYOND_LIMIT
-                                                                      : ARM_OUT_OF_REACH,
-                                  .at = 1.0,
-                                  .reach = reach};
-    }
-    return arm_plan_joints(&a->arm, a->jog.now.q, there.q, rates, bounds, &a->move);
-}
-
-static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
-{
-    const struct event_arm *t = &task->request;
-    const struct arm_rates rates = read_rates(a, task);
-    const struct arm_bounds bounds = arm6_bounds(a);
-    for (size_t i = 0; i < EVENT_AXES_MAX; i++) {
-        if (!isfinite(t->q_rad[i]) || !isfinite(t->pose[i]) || !isfinite(t->via[i])) {
-            return (struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN};
-        }
-    }
-    if (task->op == ARM6_MOVEJ) {
-        return plan_joint_move(a, t, &rates, &bounds);
-    }
-    const struct rigid to =
-        is_present(t, EVENT_ARM_Q) ? arm_forward(&a->arm, t->q_rad) : rigid_from_pose(t->pose);
-    if (task->op == ARM6_MOVEL) {
-        return arm_plan_line(&a->arm, a->jog.now.q, &to, &rates, &bounds, &a->move);
-    }
-    const double turns = read_number(t, EVENT_ARM_TURNS, t->turns, 0.0);
-    return arm_plan_arc(&a->arm, a->jog.now.q, t->via, &to, turns, &rates, &bounds, &a->move);
+    struct arm_rates rates = arm_request_rates(&task->request);
+    rates.v_radps *= v;
+    rates.v_mps *= v;
+    rates.a_radps2 *= acc;
+    rates.a_mps2 *= acc;
+    rates.time_s /= v;
+    return rates;
 }
 
 /* --- begins of tasks --------------------------------------------------------------------- */
@@ -350,11 +230,11 @@ static void begin_work(struct arm6 *a, enum arm6_drive drive)
 static bool begin_move(struct arm6 *a, int64_t start_us)
 {
     const struct arm6_task *task = &a->queue[0];
-    const char *bad = find_missing(task);
-    struct arm_fault fault = {.refusal = ARM_BAD_VALUE, .at = (double)NAN};
-    if (!bad) {
-        fault = plan_move(a, task);
-    }
+    const char *bad = NULL;
+    const struct arm_rates rates = read_rates(a, task);
+    const struct arm_bounds bounds = arm6_bounds(a);
+    const struct arm_fault fault = arm_request_plan(
+        &a->arm, a->jog.now.q, task->op, &task->request, &rates, &bounds, &a->move, &bad);
     if (fault.refusal != ARM_ACCEPTED) {
         refuse_first(a, &fault, bad, start_us);
         return false;
@@ -378,23 +258,10 @@ static void compute_twist(struct arm6 *a)
 static bool begin_jog(struct arm6 *a, int64_t start_us)
 {
     const struct arm6_task *task = &a->queue[0];
-    const struct event_arm *t = &task->request;
-    const bool joints = task->op == ARM6_SPEEDJ;
-    const double *speeds = joints ? t->qd_radps : t->twist;
-    const double a_radps2 = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
-    const double a_mps2 = read_number(t, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
-    bool fine = (joints ? t->qd_count : t->twist_count) == ARM_JOINTS && t->time_s > 0.0 &&
-                t->time_s <= JOG_MAX_S && a_radps2 > 0.0 && a_radps2 <= JOG_RATE_MAX &&
-                a_mps2 > 0.0 && a_mps2 <= JOG_RATE_MAX;
-    for (size_t i = 0; i < ARM_JOINTS; i++) {
-        fine = fine && fabs(speeds[i]) <= JOG_RATE_MAX;
-    }
-    if (!fine) {
-        refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN},
-                     joints ? "\"qd_radps\" with 6 numbers, \"time_s\" of 0 to 5 s, "
-                              "accelerations of 0 to 1000 were expected"
-                            : "\"twist\" with 6 numbers, \"time_s\" of 0 to 5 s, "
-                              "accelerations of 0 to 1000 were expected",
+    struct arm_jog_request jog;
+    const char *bad = arm_request_jog(task->op, &task->request, &jog);
+    if (bad) {
+        refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN}, bad,
                      start_us);
         return false;
     }
@@ -404,11 +271,9 @@ static bool begin_jog(struct arm6 *a, int64_t start_us)
     return true;
 }
 
-/* A stop is never refused because of its acceleration. */
 static void begin_brake(struct arm6 *a, const struct event_arm *t)
 {
-    const double asked = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, STOP_A_RADPS2);
-    a->brake_radps2 = asked > 0.0 && asked <= JOG_RATE_MAX ? asked : STOP_A_RADPS2;
+    a->brake_radps2 = arm_request_brake_radps2(t);
     a->jam = (struct arm_fault){.refusal = ARM_ACCEPTED};
     begin_work(a, ARM6_BRAKE);
 }
@@ -438,7 +303,7 @@ static void set_mode(struct arm6 *a, int64_t start_us)
 
 static void record_start(struct arm6 *a, const struct arm6_task *task)
 {
-    if (moves_arm(task->op)) {
+    if (arm_op_moves(task->op)) {
         a->commands++;
         a->protective_stop = false;
         a->last = (struct arm6_last){
@@ -454,11 +319,11 @@ static bool begin_first(struct arm6 *a, int64_t start_us)
     a->start_us = start_us;
     a->run_us = start_us + lab_us(task->delay_s);
     record_start(a, task);
-    if (task->op == ARM6_MODE) {
+    if (task->op == ARM_MODE) {
         set_mode(a, start_us);
         return false;
     }
-    if (task->op == ARM6_STOPJ || task->op == ARM6_HALT) {
+    if (task->op == ARM_STOPJ || task->op == ARM_HALT) {
         begin_brake(a, &task->request);
         return true;
     }
@@ -472,7 +337,7 @@ static bool begin_first(struct arm6 *a, int64_t start_us)
     if (a->drive == ARM6_EFFORT) {
         stop_set_points(a);
     }
-    return jogs_arm(task->op) ? begin_jog(a, start_us) : begin_move(a, start_us);
+    return arm_op_jogs(task->op) ? begin_jog(a, start_us) : begin_move(a, start_us);
 }
 
 void arm6_begin_next(struct arm6 *a, int64_t start_us)
@@ -488,9 +353,9 @@ void arm6_begin_next(struct arm6 *a, int64_t start_us)
 
 /* Ends the running task for the next one: a jog replaces a jog without a stop; any other task
  * stops the arm. */
-static void drop_work(struct arm6 *a, enum arm6_op next)
+static void drop_work(struct arm6 *a, enum arm_op next)
 {
-    const bool goes_on = jogs_arm(next) && a->drive == ARM6_JOG;
+    const bool goes_on = arm_op_jogs(next) && a->drive == ARM6_JOG;
     arm6_halt_task(a, "stopped: another command took its place");
     halt_waiting(a);
     if (!goes_on) {
@@ -502,8 +367,8 @@ static void drop_work(struct arm6 *a, enum arm6_op next)
 static void queue_first(struct arm6 *a, const struct arm6_task *task)
 {
     find_set_points(a);
-    arm6_halt_task(a, task->op == ARM6_HALT ? "stopped by halt" : "stopped by stopj");
-    if (task->op == ARM6_HALT) {
+    arm6_halt_task(a, task->op == ARM_HALT ? "stopped by halt" : "stopped by stopj");
+    if (task->op == ARM_HALT) {
         halt_waiting(a);
     }
     a->external = false;
@@ -513,10 +378,10 @@ static void queue_first(struct arm6 *a, const struct arm6_task *task)
 }
 
 /* A stop is never replaced. */
-static bool makes_room(const struct arm6 *a, enum arm6_op op)
+static bool makes_room(const struct arm6 *a, enum arm_op op)
 {
-    const bool jog_for_jog = jogs_arm(op) && a->count == 1 && a->drive == ARM6_JOG;
-    return a->working && moves_arm(op) && moves_arm(a->queue[0].op) &&
+    const bool jog_for_jog = arm_op_jogs(op) && a->count == 1 && a->drive == ARM6_JOG;
+    return a->working && arm_op_moves(op) && arm_op_moves(a->queue[0].op) &&
            (a->values[ARM6_WHEN_BUSY] > 0.0 || jog_for_jog);
 }
 
@@ -525,24 +390,24 @@ bool arm6_queue_command(void *memory, const struct event_command *command)
     struct arm6 *a = memory;
     const double sd_s = a->values[ARM6_NOISE_S];
     const double noise_s = sd_s > 0.0 ? sd_s * random_normal(&a->random) : 0.0;
-    struct arm6_task task = {.op = (enum arm6_op)names_value(&arm6_op_names, command->op),
+    struct arm6_task task = {.op = (enum arm_op)names_value(&arm_op_names, command->op),
                              .request = command->arm};
-    const double more_s = a->values[task.op == ARM6_MOVEJ ? ARM6_JOINT_T0_S : ARM6_LINE_T0_S];
+    const double more_s = a->values[task.op == ARM_MOVEJ ? ARM6_JOINT_T0_S : ARM6_LINE_T0_S];
     task.delay_s = fmax(a->values[ARM6_T0_S] + more_s + noise_s, 0.0);
     (void)snprintf(task.id, sizeof task.id, "%s", command->id);
-    const bool stops = task.op == ARM6_HALT || task.op == ARM6_STOPJ;
+    const bool stops = task.op == ARM_HALT || task.op == ARM_STOPJ;
     /* Each waiting task needs room for its answer. */
     if (a->answer_count + a->count + 1 >= ARM6_ANSWERS_MAX ||
         (a->count >= ARM6_QUEUE_MAX && !stops)) {
         return false;
     }
-    if (task.op == ARM6_OP_COUNT) {
+    if (task.op == ARM_OP_COUNT) {
         (void)add_answer(a, task.id, REPLY_IGNORED, a->now_us, a->now_us,
                          "movej, movel, movec, speedj, speedl, stopj, halt or mode was "
                          "expected");
         return true;
     }
-    if (!moves_arm(task.op) || jogs_arm(task.op)) {
+    if (!arm_op_moves(task.op) || arm_op_jogs(task.op)) {
         task.delay_s = 0.0;
     }
     if (stops) {

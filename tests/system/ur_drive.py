@@ -1,0 +1,245 @@
+"""`tandem bridge --drive`: a lab commands an arm of Universal Robots; ur_driven.py plays its controller."""
+import json
+import math
+import pathlib
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
+from mqtt import Client  # noqa: E402
+from rig import Rig  # noqa: E402
+from ur_driven import DrivenController  # noqa: E402
+from waiting import limit_s, pass_time  # noqa: E402
+
+WORK = [0.0, -1.2, 1.2, -1.5, -1.5, 0.0]
+AWAY = [0.6, -1.2, 1.2, -1.5, -1.5, 0.2]
+
+
+class Lab:
+    """The lab's controller: sends commands, and collects replies."""
+
+    def __init__(self, rig, pair):
+        self.rig, self.pair, self.count, self.lock = rig, pair, 0, threading.Lock()
+        self.replies, self.connections = [], []
+        self.client = Client(rig.broker_port, f"lab-{pair}", clean=True, on_message=self.on_message,
+                             topics=[f"tandem/v1/{pair}/real/reply", f"tandem/v1/{pair}/real/connection"])
+        assert self.client.subscribed.wait(limit_s(10))
+
+    def on_message(self, topic, payload):
+        with self.lock:
+            (self.replies if topic.endswith("reply") else self.connections).append(json.loads(payload))
+
+    def send(self, op, **members):
+        self.count += 1
+        name = f"{self.pair}-{self.count}"
+        self.client.publish(f"tandem/v1/{self.pair}/command", json.dumps({"id": name, "op": op, **members}))
+        return name
+
+    def answers(self, name):
+        with self.lock:
+            return [r for r in self.replies if r["id"] == name]
+
+    def reply(self, name, status, seconds=20):
+        self.rig.wait(lambda: self.answers(name), f"a reply to {name}", seconds)
+        (reply,) = self.answers(name)
+        assert reply["status"] == status, reply
+        return reply
+
+    def move(self, q, status="done", **members):
+        return self.reply(self.send("movej", q_rad=q, **members), status)
+
+    def wait_state(self, state, reason=""):
+        def is_so():
+            with self.lock:
+                last = self.connections[-1] if self.connections else {}
+            return last.get("state") == state and reason in last.get("reason", "")
+        self.rig.wait(is_so, f"{state} {reason}", 20)
+
+
+def near(got, want, most, what):
+    assert abs(got - want) <= most, f"{what}: {got}, {want} +- {most} was expected"
+
+
+def test_moves(lab, arm):
+    for target, v, a in ((AWAY, 1.05, 1.4), (WORK, 2.0, 4.0)):
+        reply = lab.move(target, v_radps=v, a_radps2=a)
+        size = 0.6
+        speed = min(v, math.sqrt(a * size))
+        near(reply["t"] - reply["t_start"], size / speed + speed / a, 0.02, "motion")
+        assert all(abs(reply["values"][f"q{i + 1}_rad"] - target[i]) < 1e-6 for i in range(6)), reply
+        assert "calibrate" not in reply, reply
+    names = [lab.send("movej", q_rad=q, v_radps=3, a_radps2=20) for q in (AWAY, WORK, AWAY, WORK)]
+    for name in names:
+        lab.reply(name, "done")
+    order = [r["id"] for r in lab.replies if r["id"] in names]
+    assert order == names, order
+    assert len(arm.uploads) == 1
+    lab.reply(lab.send("speedj", qd_radps=[0.1, 0, 0, 0, 0, 0], time_s=0.2), "done")
+
+
+def test_stops(lab, arm):
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
+    waiting = lab.send("movej", q_rad=WORK)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    pass_time(0.5)
+    began = time.monotonic()
+    halt = lab.send("halt", a_radps2=3)
+    lab.reply(halt, "done")
+    lab.reply(name, "halted")
+    assert time.monotonic() - began < 0.1 + 0.1 + 0.2, "late"
+    assert "had not begun" in lab.reply(waiting, "halted")["detail"]
+    stopped = lab.move(stopped_at(arm))
+    assert 0.05 < stopped["values"]["q1_rad"] < 0.55, stopped
+    lab.reply(lab.send("halt"), "done")
+    lab.move(WORK)
+
+
+def stopped_at(arm):
+    with arm.lock:
+        return arm.q
+
+
+def test_refusals(lab, arm):
+    before = arm.number(24)
+    for members, word in (({"q_rad": [7.0] + WORK[1:]}, "joint_limit"), ({"pose": [2.0, 0, 0, 0, 0, 0]}, "out_of_reach"),
+                          ({"q_rad": [0.0, 1.0] + WORK[2:]}, "collision"), ({}, "bad_value"),
+                          ({"q_rad": AWAY, "time_s": 0.01}, "too_fast")):
+        detail = lab.reply(lab.send("movej", **members), "error")["detail"]
+        assert detail.startswith(word), (members, detail)
+    assert lab.reply(lab.send("speedj", qd_radps=[9.0] * 6, time_s=1), "error")["detail"].startswith("too_fast")
+    lab.reply(lab.send("lidar"), "ignored")
+    lab.reply(lab.send("mode", external=True), "ignored")
+    assert arm.number(24) == before, "a refused command was sent"
+
+
+def test_pause(lab, arm):
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.6)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    arm.set_slider(0.0)
+    pass_time(1.0)
+    assert not lab.answers(name)
+    arm.set_slider(1.0)
+    reply = lab.reply(name, "done")
+    assert reply["calibrate"] is False and "scaled" in reply["detail"], reply
+    lab.move(WORK)
+
+
+def test_protective_stop(lab, arm):
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    arm.protective_stop()
+    lab.reply(name, "blocked")
+    lab.wait_state("offline", "protective stop")
+    assert "protective stop" in lab.move(WORK, "error")["detail"]
+    assert "5 s" in lab.reply(lab.send("unlock"), "error")["detail"]
+    uploads = len(arm.uploads)
+    pass_time(5.2)
+    assert len(arm.uploads) == uploads, "a program was started although nobody has unlocked"
+    lab.reply(lab.send("unlock"), "done")
+    lab.wait_state("online")
+    assert arm.orders[-1] == "unlock protective stop" and len(arm.uploads) == uploads + 1
+    lab.move(WORK)
+
+
+def test_local_mode(lab, arm):
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    arm.set_remote(False)
+    lab.rig.wait(lambda: lab.answers(name), "the end of the move", 20)
+    assert lab.answers(name)[0]["status"] in ("halted", "error"), lab.answers(name)
+    lab.wait_state("offline", "local mode")
+    assert "local mode" in lab.move(WORK, "error")["detail"]
+    clients = arm.clients
+    arm.set_remote(True)
+    lab.wait_state("online")
+    assert arm.clients > clients, "RTDE was not connected anew"
+    lab.move(WORK)
+
+
+def test_other_program(lab, arm):
+    """Somebody starts a program of his own: the bridge does not end it."""
+    uploads = len(arm.uploads)
+    with arm.lock:
+        arm.end_program()
+        arm.registers[28] = 0
+    lab.wait_state("offline", "stopped")
+    assert "unlock" in lab.move(WORK, "error")["detail"]
+    pass_time(0.5)
+    assert len(arm.uploads) == uploads
+    lab.reply(lab.send("unlock"), "done")
+    lab.wait_state("online")
+    lab.move(AWAY)
+
+
+def test_refused_program(rig):
+    """The controller takes no program, and says nothing."""
+    arm = DrivenController()
+    arm.takes_programs = False
+    lab = Lab(rig, "mute")
+    bridge = start_bridge(rig, arm, "mute")
+    lab.wait_state("offline", "the controller starts no program")
+    assert "30001" in lab.move(WORK, "error")["detail"]
+    arm.takes_programs = True
+    lab.wait_state("online")
+    arm.kill()
+    lab.wait_state("offline", "no RTDE")
+    bridge.terminate()
+    bridge.wait(limit_s(10))
+
+
+def test_in_use(rig, arm):
+    """A second bridge at the same controller."""
+    log = rig.folder / "second.log"
+    with open(log, "w") as out:
+        second = start_bridge(rig, arm, "second", stdout=out, stderr=out)
+        rig.wait(lambda: "IN_USE" in log.read_text(), "a message about the registers", 20)
+        second.terminate()
+        second.wait(limit_s(10))
+
+
+def test_killed(lab, arm, bridge):
+    """The watchdog ends the program of a bridge that was killed."""
+    name = lab.send("movej", q_rad=WORK, v_radps=0.2)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    bridge.kill()
+    bridge.wait()
+    lab.rig.wait(lambda: not arm.playing, "the arm is stopped")
+    assert not lab.answers(name)
+
+
+def start_bridge(rig, arm, pair, **streams):
+    return rig.start("bridge", "--ur", f"127.0.0.1:{arm.port}", "--pair", pair, "--drive", "--arm", "ur5e", "--floor", "0",
+                     "--primary-port", str(arm.primary_port), "--dashboard-port", str(arm.dashboard_port), **streams)
+
+
+def main():
+    arm = DrivenController()
+    arm.q = list(WORK)
+    with Rig(pairs="arm: {timeout_s: 60}\n  mute: {timeout_s: 60}\n  second: {timeout_s: 60}") as rig:
+        rig.start_daemon()
+        lab = Lab(rig, "arm")
+        log = rig.folder / "bridge.log"
+        with open(log, "w") as out:
+            bridge = start_bridge(rig, arm, "arm", stdout=out, stderr=out)
+        try:
+            lab.wait_state("online")
+            assert "not a safety function" in log.read_text()
+            test_moves(lab, arm)
+            test_stops(lab, arm)
+            test_refusals(lab, arm)
+            test_pause(lab, arm)
+            test_protective_stop(lab, arm)
+            test_local_mode(lab, arm)
+            test_other_program(lab, arm)
+            test_in_use(rig, arm)
+            test_killed(lab, arm, bridge)
+            test_refused_program(rig)
+        except BaseException:
+            print(log.read_text(), file=sys.stderr)
+            print(*lab.replies[-6:], *lab.connections[-4:], sep="\n", file=sys.stderr)
+            raise
+    print("ur_drive: fine")
+
+
+main()

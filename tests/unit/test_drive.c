@@ -1,0 +1,235 @@
+/* Commands to a real arm (service/arm/drive.h): what is sent, what it waits for, and what ends
+ * a move, against a program that the test plays register by register.
+ */
+#include "tests/support/check.h"
+
+#include <math.h>
+
+#include "service/arm/drive.h"
+
+static const double work[ARM_JOINTS] = {0.0, -1.2, 1.2, -1.5, -1.5, 0.0};
+
+struct lab {
+    struct drive d;
+    struct drive_sample s;
+};
+
+/* A sample 8 ms later; the program, if it runs, echoes the beat. */
+static void pass(struct lab *l, int samples, bool runs)
+{
+    for (int i = 0; i < samples; i++) {
+        l->s.now_us += 8000;
+        l->s.t_s += 0.008;
+        if (runs) {
+            l->s.mark = (int32_t)l->d.mark;
+            l->s.beat = l->d.inputs.input_int_register[26];
+        }
+        drive_step(&l->d, &l->s);
+    }
+}
+
+static void begin_lab(struct lab *l)
+{
+    struct arm_geometry arm;
+    CHECK("ur5e", arm_geometry_find("ur5e", &arm));
+    memset(l, 0, sizeof *l);
+    drive_begin(&l->d, &arm, 1000);
+    l->s = (struct drive_sample){.now_us = 1, .t_s = 50.0, .scaling = 1.0};
+    memcpy(l->s.q, work, sizeof work);
+    pass(l, 1, false);
+    CHECK("uploads", l->d.upload);
+    l->d.upload = false;
+    pass(l, 10, true);
+    CHECK_INT("ready", l->d.state, DRIVE_READY);
+}
+
+static struct event_command command(const char *id, const char *op)
+{
+    struct event_command c = {0};
+    (void)snprintf(c.id, sizeof c.id, "%s", id);
+    (void)snprintf(c.op, sizeof c.op, "%s", op);
+    c.arm.present = 1U << EVENT_ARM_Q;
+    c.arm.q_count = ARM_JOINTS;
+    memcpy(c.arm.q_rad, work, sizeof work);
+    c.arm.q_rad[0] = 0.5;
+    return c;
+}
+
+static void give(struct lab *l, const char *id, const char *op)
+{
+    const struct event_command c = command(id, op);
+    drive_command(&l->d, &c, l->s.now_us);
+}
+
+static void take(struct lab *l)
+{
+    l->s.taken = l->d.inputs.input_int_register[24];
+    pass(l, 1, true);
+}
+
+static void finish(struct lab *l, int32_t result)
+{
+    l->s.result = result;
+    l->s.ended = l->s.taken;
+    pass(l, 1, true);
+}
+
+static void expect(struct lab *l, const char *id, enum reply_status status, const char *word)
+{
+    CU_ASSERT_EQUAL_FATAL(l->d.reply_count > 0, true);
+    const struct drive_reply r = l->d.replies[0];
+    l->d.reply_count--;
+    memmove(&l->d.replies[0], &l->d.replies[1], l->d.reply_count * sizeof r);
+    CHECK_TEXT(id, r.id, id);
+    CHECK_INT(id, r.status, status);
+    CHECK(id, strstr(r.detail, word) != NULL);
+}
+
+static void test_order(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    give(&l, "a", "movej");
+    give(&l, "b", "movej");
+    CHECK_INT("operation", l.d.inputs.input_int_register[25], 1);
+    CHECK_INT("number", l.d.inputs.input_int_register[24], 1001);
+    CHECK_NEAR("target", l.d.inputs.input_double_register[24], 0.5, 0.0, 0.0);
+    CHECK("sent", l.d.send[DRIVE_MOVE] && l.d.send[DRIVE_NUMBER]);
+    /* An old end is none: it has to be taken first. */
+    l.s.ended = 1001;
+    pass(&l, 1, true);
+    CHECK_INT("no reply", l.d.reply_count, 0);
+    take(&l);
+    expect(&l, "a", REPLY_DONE, "");
+    CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
+    take(&l);
+    give(&l, "c", "halt");
+    expect(&l, "c", REPLY_DONE, "");
+    CHECK_INT("to stop", l.d.inputs.input_int_register[27], 1002);
+    finish(&l, 2);
+    expect(&l, "b", REPLY_HALTED, "");
+    for (int i = 0; i < DRIVE_WAITING_MAX + 1; i++) {
+        give(&l, "q", "movej");
+    }
+    give(&l, "full", "movej");
+    expect(&l, "full", REPLY_IGNORED, "busy");
+}
+
+static void test_no_end(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    give(&l, "a", "movej");
+    take(&l);
+    l.s.scaling = 0.0;
+    pass(&l, 5000, true);
+    CHECK("a pause", !l.d.stopping);
+    l.s.scaling = 1.0;
+    pass(&l, 1000, true);
+    CHECK("too long", l.d.stopping);
+    CHECK_INT("it is stopped", l.d.inputs.input_int_register[27], 1001);
+    finish(&l, 2);
+    expect(&l, "a", REPLY_ERROR, "longer");
+    give(&l, "b", "movej");
+    take(&l);
+    pass(&l, 6000, true);
+    expect(&l, "b", REPLY_ERROR, "by hand");
+    CHECK_INT("nothing more", l.d.state, DRIVE_LATCHED);
+}
+
+static void test_stops(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    give(&l, "a", "movej");
+    give(&l, "b", "movej");
+    take(&l);
+    l.s.stop = "protective stop";
+    l.s.protective = true;
+    pass(&l, 1, false);
+    expect(&l, "a", REPLY_BLOCKED, "protective stop");
+    expect(&l, "b", REPLY_HALTED, "had not begun");
+    give(&l, "u", "unlock");
+    expect(&l, "u", REPLY_ERROR, "5 s");
+    pass(&l, 700, false);
+    CHECK("not by itself", !l.d.upload && !l.d.unlock);
+    give(&l, "u", "unlock");
+    expect(&l, "u", REPLY_DONE, "");
+    CHECK("unlocks", l.d.unlock);
+    l.s.stop = NULL;
+    l.s.protective = false;
+    pass(&l, 1, false);
+    CHECK("uploads", l.d.upload);
+    pass(&l, 1, false);
+    give(&l, "early", "movej");
+    expect(&l, "early", REPLY_ERROR, "being started");
+    pass(&l, 10, true);
+    CHECK_INT("ready", l.d.state, DRIVE_READY);
+}
+
+static void test_gone(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    l.d.upload = false;
+    give(&l, "a", "movej");
+    take(&l);
+    pass(&l, 200, false); /* no echo of a beat */
+    expect(&l, "a", REPLY_ERROR, "stopped or replaced");
+    pass(&l, 1000, false);
+    CHECK("it ends nobody's program", !l.d.upload);
+    drive_lost(&l.d, "the connection was lost");
+    pass(&l, 1, false);
+    CHECK("starts after a new connection", l.d.upload);
+    pass(&l, 10, true);
+    give(&l, "b", "movej");
+    drive_set_control(&l.d, DRIVE_CONTROL_LOCAL);
+    expect(&l, "b", REPLY_HALTED, "local mode");
+    give(&l, "c", "movej");
+    expect(&l, "c", REPLY_ERROR, "local mode");
+    l.d.upload = false;
+    pass(&l, 500, false);
+    CHECK("nothing in local mode", !l.d.upload);
+    drive_set_control(&l.d, DRIVE_CONTROL_REMOTE);
+    CHECK("connects again", l.d.connect);
+}
+
+static void test_jogs(void)
+{
+    struct lab l;
+    struct event_command c = {.op = "speedj"};
+    begin_lab(&l);
+    c.arm.qd_count = ARM_JOINTS;
+    c.arm.qd_radps[0] = 0.2;
+    c.arm.time_s = 1.0;
+    (void)snprintf(c.id, sizeof c.id, "a");
+    drive_command(&l.d, &c, l.s.now_us);
+    take(&l);
+    CHECK_INT("operation", l.d.inputs.input_int_register[25], 4);
+    (void)snprintf(c.id, sizeof c.id, "b");
+    drive_command(&l.d, &c, l.s.now_us);
+    CHECK("one takes the other's place", l.d.stopping);
+    finish(&l, 2);
+    expect(&l, "a", REPLY_HALTED, "");
+    CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
+    c.arm.time_s = 6.0;
+    take(&l);
+    finish(&l, 1);
+    expect(&l, "b", REPLY_DONE, "");
+    drive_command(&l.d, &c, l.s.now_us);
+    expect(&l, "b", REPLY_ERROR, "5 s");
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("drive", NULL, NULL);
+    CU_ADD_TEST(suite, test_order);
+    CU_ADD_TEST(suite, test_no_end);
+    CU_ADD_TEST(suite, test_stops);
+    CU_ADD_TEST(suite, test_gone);
+    CU_ADD_TEST(suite, test_jogs);
+    return check_run();
+}
