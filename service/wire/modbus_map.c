@@ -42,10 +42,11 @@ static void write_long(uint16_t words[2], int64_t value)
     words[1] = (uint16_t)value;
 }
 
-static void write_angles(uint16_t words[12], const double q_rad[ARM_JOINTS])
+/* Six numbers in units of 1e-6. */
+static void write_micros(uint16_t words[12], const double values[ARM_JOINTS])
 {
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        write_long(&words[2 * j], round_within(1e6 * q_rad[j], INT32_MIN, INT32_MAX));
+        write_long(&words[2 * j], round_within(1e6 * values[j], INT32_MIN, INT32_MAX));
     }
 }
 
@@ -102,8 +103,9 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
         words[k] = modbus_is_shown(k) ? 0 : words[k];
     }
     show_program(arm, program, words);
-    write_angles(&words[MODBUS_Q_VP], arm->q_rad);
-    write_angles(&words[MODBUS_Q_SP], arm->q_sp_rad);
+    write_micros(&words[MODBUS_Q_VP], arm->q_rad);
+    write_micros(&words[MODBUS_Q_SP], arm->q_sp_rad);
+    write_micros(&words[MODBUS_Q_M], arm->u_radps);
     words[256] = 3; /* PolyScope 3.15 */
     words[257] = 15;
     words[258] = MODE_RUNNING;

@@ -33,7 +33,8 @@ enum modbus_address {
     MODBUS_GOAL = 196, /* Q_R of a streaming client: six numbers of 32 bits */
     MODBUS_GOAL_END = 208,
     MODBUS_FREE = 208, /* unused */
-    MODBUS_FREE_END = 256,
+    MODBUS_FREE_END = 244,
+    MODBUS_Q_M = 244, /* speed commands to the drives: six numbers of 32 bits */
     MODBUS_REGISTERS = 771,
     /* Coils: the bits of registers 0 to 3, the lowest first; from 260 on the registers of the
      * same addresses. */

@@ -98,6 +98,7 @@ static void test_read_back(void)
         for (size_t j = 0; j < 6; j++) {
             arm.q_rad[j] = 4.0 * PI * (random_uniform(&random) - 0.5);
             arm.q_sp_rad[j] = -arm.q_rad[j];
+            arm.u_radps[j] = 0.5 * arm.q_rad[j];
         }
         place_tool();
         modbus_map_show(&arm, &none, words);
@@ -113,6 +114,8 @@ static void test_read_back(void)
         CHECK("tool", apart_m < 8.7e-5);
         modbus_map_numbers(&words[MODBUS_Q_SP], vp);
         CHECK_NEAR("Q_SP", vp[3], arm.q_sp_rad[3], 0.0, 5.0001e-7);
+        modbus_map_numbers(&words[MODBUS_Q_M], vp);
+        CHECK_NEAR("Q_M", vp[5], arm.u_radps[5], 0.0, 5.0001e-7);
     }
 }
 
