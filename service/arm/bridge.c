@@ -60,7 +60,7 @@ static const char *const driven_fields[] = {"timestamp",
                                             "robot_status_bits",
                                             "target_qdd",
                                             "tcp_offset"};
-enum { DRIVEN_REQUIRED = 16, ECHO_REGISTER = 24 };
+enum { DRIVEN_REQUIRED = 16 };
 /* Commands of the last minutes; a repeated id is not carried out again. */
 enum { RECENT_MAX = 64 };
 enum { BROKER_AWAY_US = 1000 * 1000 };
@@ -340,7 +340,7 @@ static void serve_drive(struct bridge *b)
 
 static void step_drive(struct bridge *b, const struct rtde_outputs *v)
 {
-    const int32_t *echo = v->in.input_int_register + ECHO_REGISTER;
+    const int32_t *echo = v->out.input_int_register + RTDE_PROGRAM_FIRST;
     struct drive_sample s = {.now_us = lab_clock_monotonic_us(),
                              .t_s = v->timestamp,
                              .taken = echo[0],

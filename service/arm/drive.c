@@ -323,8 +323,7 @@ static bool check_stops(struct drive *d, const struct drive_sample *s, bool aliv
     } else if (!alive && was_ready) {
         d->last_stop = NULL;
         end_all(d, DRIVE_LATCHED, REPLY_ERROR,
-                "the program was stopped or replaced on the controller: \"unlock\" starts it "
-                "again");
+                "its program was stopped or replaced: \"unlock\" starts it again");
     }
     return d->state == DRIVE_READY || d->state == DRIVE_MOVING;
 }
@@ -354,6 +353,9 @@ static void watch_move(struct drive *d, const struct drive_sample *s, double dt_
     const double limit_s = OVERTIME_RATIO * d->planned_s + OVERTIME_S;
     if (s->ended == d->number && d->taken) {
         const bool stopped = s->result == RESULT_STOPPED;
+        if (!stopped && s->result != RESULT_DONE) {
+            d->error = "the program on the controller refused the move";
+        }
         end_move(d,
                  d->error  ? REPLY_ERROR
                  : stopped ? REPLY_HALTED

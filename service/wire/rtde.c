@@ -153,9 +153,12 @@ static const struct rtde_field output_fields[] = {
 #define VALUE(type, name) {#name, RTDE_##type, offsetof(struct rtde_outputs, name), 0, 0},
 #define REGISTERS(type, name, member, count, first)                                            \
     {name, RTDE_##type, offsetof(struct rtde_outputs, in.member), count, first},
+#define OUTPUT_REGISTERS(type, name, member, count, first)                                     \
+    {name, RTDE_##type, offsetof(struct rtde_outputs, out.member), count, first},
 #include "service/wire/rtde_outputs.def"
 #undef VALUE
 #undef REGISTERS
+#undef OUTPUT_REGISTERS
 };
 
 static const struct rtde_field input_fields[] = {

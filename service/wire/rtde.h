@@ -21,6 +21,8 @@ enum {
     RTDE_REGISTERS = 48,   /* integers and doubles, in each direction */
     RTDE_BIT_REGISTERS = 64, /* bits with names of their own … */
     RTDE_BIT_REGISTER_FIRST = 64 /* … from this number on; lower ones come as two words */,
+    RTDE_PROGRAM_FIRST = 24, /* output integers of the program of `tandem bridge --drive` */
+    RTDE_PROGRAM_COUNT = 5,
     RTDE_VERSION_MAX = 2
 };
 
@@ -95,9 +97,12 @@ struct rtde_inputs {
 /* Outputs: a controller sends them. */
 struct rtde_outputs {
 #define REGISTERS(...)
+#define OUTPUT_REGISTERS(...)
 #include "service/wire/rtde_outputs.def"
 #undef REGISTERS
-    struct rtde_inputs in; /* as clients wrote them */
+#undef OUTPUT_REGISTERS
+    struct rtde_inputs in;  /* as clients wrote them */
+    struct rtde_inputs out; /* registers for clients, under the same members */
 };
 #undef VALUE
 

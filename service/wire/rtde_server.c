@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "service/wire/rtde_session.h"
 
@@ -122,13 +123,18 @@ void rtde_server_stop(struct rtde_server *s)
 }
 
 void rtde_server_publish(struct rtde_server *s, const struct rtde_outputs *now,
-                         struct rtde_inputs *inputs)
+                         const int32_t *program, struct rtde_inputs *inputs)
 {
     (void)pthread_mutex_lock(&s->mutex);
     struct rtde_outputs *state = &s->states[s->published_count++ % RTDE_SERVER_STATES_MAX];
     *inputs = s->shared.inputs;
     *state = *now;
     state->in = *inputs;
+    state->out = *inputs;
+    if (program) {
+        memcpy(&state->out.input_int_register[RTDE_PROGRAM_FIRST], program,
+               RTDE_PROGRAM_COUNT * sizeof *program);
+    }
     (void)pthread_mutex_unlock(&s->mutex);
     tcp_server_wake(s->tcp);
 }

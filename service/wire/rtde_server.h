@@ -30,10 +30,11 @@ MUST_USE enum status rtde_server_start(struct rtde_server **out,
                                        bool writes, struct err *err);
 void rtde_server_stop(struct rtde_server *s); /* NULL is allowed */
 
-/* Publish the arm's state, without output registers; *inputs gets what clients wrote. Never
- * waits for a client. */
+/* Publish the arm's state; *inputs gets what clients wrote. An output register has what the
+ * input register of its number has, but for the integers of a program, program
+ * [RTDE_PROGRAM_COUNT] from RTDE_PROGRAM_FIRST on; NULL: none. Never waits for a client. */
 void rtde_server_publish(struct rtde_server *s, const struct rtde_outputs *now,
-                         struct rtde_inputs *inputs);
+                         const int32_t *program, struct rtde_inputs *inputs);
 
 const char *rtde_server_where(const struct rtde_server *s); /* "127.0.0.1:30004" */
 void rtde_server_counts(struct rtde_server *s, struct rtde_counts *out);

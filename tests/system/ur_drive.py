@@ -8,7 +8,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 from mqtt import Client  # noqa: E402
-from rig import Rig  # noqa: E402
+from rig import Rig, free_port  # noqa: E402
 from ur_driven import DrivenController  # noqa: E402
 from waiting import limit_s, pass_time  # noqa: E402
 
@@ -208,15 +208,50 @@ def test_killed(lab, arm, bridge):
     assert not lab.answers(name)
 
 
-def start_bridge(rig, arm, pair, **streams):
-    return rig.start("bridge", "--ur", f"127.0.0.1:{arm.port}", "--pair", pair, "--drive", "--arm", "ur5e", "--floor", "0",
-                     "--primary-port", str(arm.primary_port), "--dashboard-port", str(arm.dashboard_port), **streams)
+class Ports:
+    def __init__(self):
+        self.port, self.primary_port, self.dashboard_port = free_port(), free_port(), free_port()
+
+
+def test_simulated(rig):
+    """A simulated arm is commanded the same way, along lines and arcs, too."""
+    ports = Ports()
+    rig.start("robot", "--kind", "arm6", "--pair", "bench", "--rtde", f"127.0.0.1:{ports.port}",
+              "--primary", f"127.0.0.1:{ports.primary_port}", "--dashboard", f"127.0.0.1:{ports.dashboard_port}")
+    lab = Lab(rig, "sim")
+    bridge = start_bridge(rig, ports, "sim", arm="ur5")
+    lab.wait_state("online")
+    start = [0.0, -1.5708, -1.5708, -1.5708, 1.5708, 0.0]
+    there = lab.move([0.4, -1.4, -1.7, -1.6, 1.5, 0.2], v_radps=2)
+    assert abs(there["values"]["q1_rad"] - 0.4) < 1e-3, there
+    back = lab.move(start, v_radps=2)["values"]
+    pose = [back["x_m"] - 0.1, back["y_m"] + 0.05, back["z_m"]]
+    turn = [-2.2214, 2.2214, 0.0]
+    line = lab.reply(lab.send("movel", pose=pose + turn, v_mps=0.5), "done")
+    assert max(abs(line["values"][k] - p) for k, p in zip(("x_m", "y_m", "z_m"), pose)) < 1e-3, line
+    near(line["t"] - line["t_start"], math.hypot(0.1, 0.05) / 0.3663 + 0.3663 / 1.2, 0.1, "a triangle of speed")
+    via = [pose[0] + 0.05, pose[1], pose[2] + 0.05]
+    arc = lab.reply(lab.send("movec", via=via, pose=[pose[0] + 0.1, pose[1], pose[2]] + turn), "done")
+    assert abs(arc["values"]["x_m"] - pose[0] - 0.1) < 1e-3, arc
+    assert "turns" in lab.reply(lab.send("movec", via=via, pose=pose + turn, turns=2), "error")["detail"]
+    name = lab.send("movej", q_rad=[1.5] + start[1:], v_radps=0.3)
+    pass_time(1.0)
+    lab.reply(lab.send("halt", a_radps2=2), "done")
+    lab.reply(name, "halted")
+    lab.reply(lab.send("speedj", qd_radps=[0.2, 0, 0, 0, 0, 0], time_s=0.5), "done")
+    bridge.terminate()
+    assert bridge.wait(limit_s(10)) == 0
+
+
+def start_bridge(rig, where, pair, arm="ur5e", **streams):
+    return rig.start("bridge", "--ur", f"127.0.0.1:{where.port}", "--pair", pair, "--drive", "--arm", arm, "--floor", "0",
+                     "--primary-port", str(where.primary_port), "--dashboard-port", str(where.dashboard_port), **streams)
 
 
 def main():
     arm = DrivenController()
     arm.q = list(WORK)
-    with Rig(pairs="arm: {timeout_s: 60}\n  mute: {timeout_s: 60}\n  second: {timeout_s: 60}") as rig:
+    with Rig(pairs="arm: {timeout_s: 60}\n  mute: {timeout_s: 60}\n  second: {timeout_s: 60}\n  sim: {timeout_s: 60}\n  bench: {timeout_s: 60}") as rig:
         rig.start_daemon()
         lab = Lab(rig, "arm")
         log = rig.folder / "bridge.log"
@@ -235,6 +270,7 @@ def main():
             test_in_use(rig, arm)
             test_killed(lab, arm, bridge)
             test_refused_program(rig)
+            test_simulated(rig)
         except BaseException:
             print(log.read_text(), file=sys.stderr)
             print(*lab.replies[-6:], *lab.connections[-4:], sep="\n", file=sys.stderr)

@@ -99,6 +99,7 @@ static void test_order(void)
     l.s.ended = 1001;
     pass(&l, 1, true);
     CHECK_INT("no reply", l.d.reply_count, 0);
+    l.s.result = 1;
     take(&l);
     expect(&l, "a", REPLY_DONE, "");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);

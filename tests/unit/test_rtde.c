@@ -642,7 +642,7 @@ static void test_server(void)
     for (int k = 0; k < 1000; k++) {
         uint8_t frame[60];
         state.timestamp = 100.5 + 0.008 * k;
-        rtde_server_publish(s, &state, &inputs);
+        rtde_server_publish(s, &state, NULL, &inputs);
         CHECK_INT("data", recv(next, frame, sizeof frame, MSG_WAITALL), sizeof frame);
         CHECK_NEAR("stamp", rtde_get_double(frame + 4), state.timestamp, 0, 0);
     }
@@ -675,7 +675,7 @@ static void test_registers(void)
     send_hex(fd, "000855010000002a");
     send_hex(fd, "000376"); /* the answer to it comes afterwards */
     expect_hex("controller", fd, golden_hex("controller_version"));
-    rtde_server_publish(s, &state, &inputs);
+    rtde_server_publish(s, &state, NULL, &inputs);
     CHECK_INT("in", inputs.input_int_register[0], 42);
     expect_hex("out", fd, "000855010000002a");
     (void)close(fd);

@@ -202,7 +202,7 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
     }
     f->speaking = r;
     fleet_modbus_apply(f, r, fleet_publish_reply);
-    fleet_rtde_apply(f, r);
+    fleet_rtde_apply(f, r, fleet_publish_reply);
     f->options.kind->step(r->memory, fleet_publish_reply, f);
     fleet_modbus_show(f, r);
     fleet_rtde_show(f, r);
@@ -361,7 +361,8 @@ static int run_fleet(struct fleet *f)
     fleet_list_topics(f, &topics);
     client.topics = topics.topics;
     client.topic_count = topics.count;
-    if (!fleet_modbus_start(f) || !fleet_rtde_start(f) || !session_open(&f->session, client)) {
+    if (!fleet_modbus_start(f) || !fleet_rtde_start(f) || !fleet_ur_start(f) ||
+        !session_open(&f->session, client)) {
         return EXIT_FAILED;
     }
     live_fleet(f);
@@ -406,6 +407,7 @@ static void finish_fleet(struct fleet *f)
 {
     struct outgoing *out = NULL;
     fleet_modbus_stop(f);
+    fleet_ur_stop(f);
     fleet_rtde_stop(f);
     while ((out = TAILQ_FIRST(&f->outgoing_queue))) {
         TAILQ_REMOVE(&f->outgoing_queue, out, link);

@@ -52,6 +52,7 @@ struct fleet_options {
     struct modbus_options modbus;
     struct tcp_listen rtde; /* and RTDE, likewise */
     bool rtde_writes;       /* inputs from beyond loopback, too */
+    struct tcp_listen primary, dashboard; /* and programs of a bridge, which need RTDE */
 };
 
 /* Run until the time is over or a signal asks to stop; prints what happened. Returns the exit

@@ -78,6 +78,7 @@ struct fleet {
     struct fleet_counts counts;
     struct fleet_modbus *modbus; /* NULL: no arm speaks it */
     struct fleet_rtde *rtde;     /* NULL: no arm speaks it */
+    struct fleet_ur *ur;         /* NULL: no arm takes programs */
 };
 
 /* The number of whole periods in this many phases, the current one included. */
@@ -160,7 +161,22 @@ bool fleet_modbus_answer(struct fleet *f, const struct robot_reply *reply);
 /* The same for RTDE. */
 bool fleet_rtde_start(struct fleet *f);
 void fleet_rtde_stop(struct fleet *f);
-void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r);
+void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply);
 void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r);
+
+/* --- fleet_ur.c -------------------------------------------------------------------------- */
+
+/* The same for programs of a bridge, which come with RTDE's inputs. */
+bool fleet_ur_start(struct fleet *f);
+void fleet_ur_stop(struct fleet *f);
+void fleet_ur_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
+                    const struct rtde_inputs *in, int64_t now_us);
+bool fleet_ur_answer(struct fleet *f, const struct robot_reply *reply);
+
+/* The output integers 24 to 28 of the program; NULL: there was none yet. */
+struct fleet_ur_registers {
+    int32_t taken, ended, result, mark, beat;
+};
+const struct fleet_ur_registers *fleet_ur_registers(const struct fleet *f);
 
 #endif

@@ -151,7 +151,7 @@ void fleet_publish_reply(void *context, const struct robot_reply *reply)
 {
     struct fleet *f = context;
     struct fleet_robot *r = f->speaking;
-    if (fleet_modbus_answer(f, reply)) {
+    if (fleet_modbus_answer(f, reply) || fleet_ur_answer(f, reply)) {
         return;
     }
     const int64_t end_us = lab_time_of(f, reply->end_us);

@@ -83,7 +83,7 @@ static void scale_parameter(struct fleet *f, struct fleet_robot *r, const char *
 
 /* Scales time: speeds by the slider, accelerations by its square. Moves are planned as a whole,
  * so a change takes effect between them. */
-void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r)
+void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply)
 {
     struct fleet_rtde *m = f->rtde;
     struct arm6_state arm;
@@ -92,6 +92,7 @@ void fleet_rtde_apply(struct fleet *f, struct fleet_robot *r)
     }
     const double ratio = wanted_slider(&m->inputs) / m->slider;
     arm6_read(r->memory, &arm);
+    fleet_ur_apply(f, r, reply, &m->inputs, arm.t_us);
     if (fabs(ratio - 1.0) > 1e-9 && arm.phase != ARM6_MOVING) {
         scale_parameter(f, r, "speed_ratio", ratio);
         scale_parameter(f, r, "acceleration_ratio", ratio * ratio);
@@ -190,5 +191,6 @@ void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r)
         .safety_status_bits = arm.protective_stop ? SAFETY_STOPPED : SAFETY_NORMAL};
     write_joints(&arm, &v);
     write_elbow(&arm, &v);
-    rtde_server_publish(m->server, &v, &m->inputs);
+    const struct fleet_ur_registers *own = fleet_ur_registers(f);
+    rtde_server_publish(m->server, &v, own ? &own->taken : NULL, &m->inputs);
 }

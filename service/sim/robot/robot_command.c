@@ -37,7 +37,7 @@ static const struct {
 
 struct given {
     const char *kind, *side, *mode, *parameter_file, *links_file, *map_file, *pose, *modbus,
-        *rtde, *machine_file;
+        *rtde, *primary, *dashboard, *machine_file;
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
@@ -217,6 +217,13 @@ static bool set_servers(const struct given *g, struct fleet_options *o)
     o->modbus.remote_writes = g->allow_writes;
     o->rtde = (struct tcp_listen){g->rtde, RTDE_PORT, g->without_password};
     o->rtde_writes = g->allow_writes;
+    o->primary = (struct tcp_listen){g->primary, 30001, g->without_password && g->allow_writes};
+    o->dashboard = (struct tcp_listen){g->dashboard, 29999, o->primary.without_password};
+    if ((g->primary || g->dashboard) && !g->rtde) {
+        (void)fprintf(stderr, "tandem: --%s: --rtde was expected beside it\n",
+                      g->primary ? "primary" : "dashboard");
+        return false;
+    }
     return true;
 }
 
@@ -451,6 +458,9 @@ int command_robot(int argc, char **argv)
         {"modbus", 0, ARGUMENT_TEXT, &g.modbus, 0, 0, "HOST[:PORT]",
          "an arm's registers over Modbus TCP, as UR's controllers have them (off; port 1502)"},
         {"rtde", 0, ARGUMENT_TEXT, &g.rtde, 0, 0, "HOST[:PORT]", "an arm speaks UR's RTDE (off; port 30004)"},
+        {"primary", 0, ARGUMENT_TEXT, &g.primary, 0, 0, "HOST[:PORT]",
+         "with --rtde: tandem bridge --drive may command the arm (off; port 30001)"},
+        {"dashboard", 0, ARGUMENT_TEXT, &g.dashboard, 0, 0, "HOST[:PORT]", "and asks its dashboard (off; port 29999)"},
         {"without-password", 0, ARGUMENT_FLAG, &g.without_password, 0, 0, NULL,
          "listen beyond loopback, too, without a password"},
         {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
