@@ -337,7 +337,7 @@ void move_plan_start(struct move_plan *plan, const struct next_move_aim *aim,
                      double angular_radps, double linear_mps)
 {
     plan->aim = *aim;
-    plan->counter = plan->n = plan->earlier = plan->checked = 0;
+    plan->counter = plan->n = plan->earlier = plan->left_out = plan->checked = 0;
     plan->reason[0] = '\0';
     next_move_start(&plan->known, angular_radps, linear_mps);
 }
@@ -407,14 +407,45 @@ static enum move_plan_stop judge_reached(struct move_plan *plan, const double po
                : MOVE_PLAN_NO_ROOM;
 }
 
+static enum status fit_all(struct move_plan *plan)
+{
+    const enum status status = plan->n > 0 ? fit_moves(plan, 0, &plan->fit) : STATUS_OK;
+    if (status == STATUS_OK && plan->n > 0) {
+        next_move_learn(&plan->known, &plan->fit);
+    }
+    return status;
+}
+
+/* The robot may have changed since the earlier moves. If all moves together break the law, this
+ * leaves out the earlier ones. The values learnt from them remain first guesses. */
+static enum status check_earlier(struct move_plan *plan)
+{
+    if (plan->earlier == 0 || !law_fails(plan, &plan->fit)) {
+        return STATUS_OK;
+    }
+    plan->n -= plan->earlier;
+    memmove(plan->moves, plan->moves + plan->earlier, plan->n * sizeof plan->moves[0]);
+    plan->left_out = plan->earlier;
+    plan->earlier = 0;
+    plan->reason[0] = '\0';
+    plan->known.n = 0;
+    memset(plan->known.information, 0, sizeof plan->known.information);
+    for (size_t i = 0; i < plan->n; i++) {
+        next_move_add(&plan->known, plan->moves[i].rotation_rad, plan->moves[i].displacement_m);
+    }
+    return fit_all(plan);
+}
+
 enum move_plan_stop move_plan_next(struct move_plan *plan, const double pose[3],
                                    struct next_move *out)
 {
     const size_t own = plan->n - plan->earlier;
+    bool checks = own == 0; /* the earlier moves */
     if (plan->n == MOVE_PLAN_MAX) {
         return MOVE_PLAN_FULL;
     }
     if (own >= plan->checked + PLAN_MOVES_MIN) {
+        checks = true;
         plan->checked = own;
         if (fit_moves(plan, plan->earlier, &plan->fit) != STATUS_OK) {
             return MOVE_PLAN_FAILED;
@@ -423,14 +454,17 @@ enum move_plan_stop move_plan_next(struct move_plan *plan, const double pose[3],
             return MOVE_PLAN_LAW;
         }
     }
-    if (plan->n > 0 && fit_moves(plan, 0, &plan->fit) != STATUS_OK) {
+    if (fit_all(plan) != STATUS_OK || (checks && check_earlier(plan) != STATUS_OK)) {
         return MOVE_PLAN_FAILED;
-    }
-    if (plan->n > 0) {
-        next_move_learn(&plan->known, &plan->fit);
     }
     enum next_move_state state =
         next_move_find(&plan->aim, &plan->known, pose, plan->counter, out);
+    if (state == NEXT_MOVE_REACHED && plan->earlier > 0) {
+        if (check_earlier(plan) != STATUS_OK) {
+            return MOVE_PLAN_FAILED;
+        }
+        state = next_move_find(&plan->aim, &plan->known, pose, plan->counter, out);
+    }
     if (state == NEXT_MOVE_NO_ROOM && plan->counter % EVERY == EVERY - 1) {
         plan->counter++; /* no middle move ends in the room, another one may */
         state = next_move_find(&plan->aim, &plan->known, pose, plan->counter, out);

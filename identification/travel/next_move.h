@@ -99,6 +99,7 @@ struct move_plan {
     struct next_move_known known;
     size_t counter;    /* planned moves */
     size_t n, earlier; /* usable moves; those at the beginning of another run */
+    size_t left_out;   /* earlier ones that break the law: the robot has changed since */
     size_t checked;    /* moves of this run at the last check of the law */
     struct travel_fit fit;
     char reason[ESTIMATE_TEXT_MAX]; /* why the law does not hold */

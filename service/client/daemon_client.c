@@ -30,6 +30,16 @@ void daemon_client_init(struct daemon_client *client, const char *command)
     client->group = (struct argument_group){"DAEMON", client->rows, DAEMON_CLIENT_ARGUMENTS};
 }
 
+bool daemon_client_accepts(const char *url, const char *command)
+{
+    struct err err = {0};
+    if (http_check_url(url, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: --url: %s: %s\n", command, err.where, err.text);
+        return false;
+    }
+    return true;
+}
+
 static bool read_token(const struct daemon_client *client, char token[TOKEN_MAX])
 {
     token[0] = '\0';

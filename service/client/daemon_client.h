@@ -22,6 +22,9 @@ struct daemon_client {
 /* Sets the defaults and the group of options, which points into the client. */
 void daemon_client_init(struct daemon_client *client, const char *command);
 
+/* Is it the address of a daemon? False after a message. */
+MUST_USE bool daemon_client_accepts(const char *url, const char *command);
+
 /* Returns the answer to a GET of a path below /api/v1, to be freed. NULL after a message: there
  * is no daemon, it refused the request, or the answer is no JSON. */
 MUST_USE json_t *daemon_client_get(const struct daemon_client *client, const char *format, ...)

@@ -63,6 +63,12 @@ static enum status read_url(const char *url, struct address *out, struct err *er
     return STATUS_OK;
 }
 
+enum status http_check_url(const char *url, struct err *err)
+{
+    struct address address;
+    return read_url(url, &address, err);
+}
+
 /* ---- the connection ---- */
 
 static enum status connect_socket(const char *url, const struct address *address,

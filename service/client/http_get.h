@@ -23,6 +23,9 @@ struct http_answer {
     char *body; /* [bytes] with a NUL behind, to be freed */
 };
 
+/* STATUS_E_ARG: it is not the address of a server. */
+MUST_USE enum status http_check_url(const char *url, struct err *err);
+
 /* STATUS_E_ARG: the URL or ca_file cannot be used. STATUS_E_IO: there is no connection, it was
  * silent for ten seconds, or the answer is no HTTP or was cut off. STATUS_E_NOMEM. Blocks. */
 MUST_USE enum status http_get(const struct http_request *request, struct http_answer *answer,

@@ -9,6 +9,7 @@
 #include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
+#include "service/client/daemon_client.h"
 #include "service/forecast/drive_history.h"
 #include "service/forecast/drive_plan.h"
 #include "service/mqtt/broker_arguments.h"
@@ -22,10 +23,12 @@
 enum {
     STOP_MS = 3000,
     CONNECT_US = 10 * 1000 * 1000,
-    POSE_US = 5 * 1000 * 1000, /* time for a pose to arrive */
+    POSE_US = 5 * 1000 * 1000,  /* time for a pose to arrive, */
+    SETTLE_US = 60 * 1000 * 1000, /* and for a robot to come to rest */
     THIRDS = 3,
     ROUND = THIRDS * THIRDS,
-    TOPICS_MAX = 5
+    TOPICS_MAX = 6,
+    RUN_MAX = 24
 };
 
 static const double TIMEOUT_S = 10.0;
@@ -42,7 +45,11 @@ struct drive {
     const char *lab_path; /* NULL: robots speak natively */
     struct lab_file lab;
 
+    const char *url, *token_file; /* of the daemon; NULL: those of the lab file */
+
     struct session session;
+    char run[RUN_MAX]; /* begins the ids of all commands of this driver, and of no other one */
+    bool another;      /* somebody else commands the pair */
     struct random_source random;
     unsigned order[ROUND], left; /* order of the moves in this round */
     bool link;
@@ -70,15 +77,37 @@ struct drive {
 
 /* ---- answers ---- */
 
+/* A second driver makes laps longer, and leaves the robot elsewhere. */
+static void receive_command(struct drive *d, const char *id)
+{
+    if (strncmp(id, d->run, strlen(d->run)) == 0 || d->another) {
+        return;
+    }
+    d->another = true;
+    d->planned.another = true;
+    if (!d->plan) {
+        (void)fprintf(stderr,
+                      "tandem: drive: somebody else commands %s, too: laps may have waited for "
+                      "these moves\n",
+                      d->pair);
+    }
+}
+
 static void receive_event(void *context, const struct event *event)
 {
     struct drive *d = context;
     const bool is_reply = event->kind == EVENT_REPLY;
+    if (event->kind == EVENT_COMMAND) {
+        receive_command(d, event->command.id);
+    }
     if (is_reply && strcmp(event->reply.id, d->command.id) != 0) {
         return;
     }
     if (d->plan) {
-        drive_plan_receive_pose(d->plan, event, d->open);
+        drive_plan_receive_pose(d->plan, event,
+                                d->open                             ? DRIVE_MOVES
+                                : d->status == REPLY_STATUS_COUNT ? DRIVE_UNSURE
+                                                                    : DRIVE_STANDS);
     }
     if (is_reply && !d->lab_path && d->lap_us[event->side] == LAB_TIME_NONE) {
         d->lap_us[event->side] = event->t_us - d->command.source_us;
@@ -227,11 +256,17 @@ static void wait_for_replies(struct drive *d)
 
 static void wait_for_pose(struct drive *d)
 {
-    const int64_t limit_us = lab_clock_monotonic_us() + POSE_US;
+    const int64_t begun_us = lab_clock_monotonic_us();
+    int64_t limit_us = begun_us + POSE_US;
     while (d->plan->moves.aim.bounded && !d->plan->has_pose && !stop_signal_raised() &&
            lab_clock_monotonic_us() < limit_us) {
+        const int64_t rest_us = d->plan->rest_us;
         session_wait(&d->session, limit_us);
         session_drain(&d->session, receive_message, d);
+        if (d->plan->rest_us != rest_us) { /* it moves */
+            limit_us = lab_clock_monotonic_us() + POSE_US;
+            limit_us = limit_us < begun_us + SETTLE_US ? limit_us : begun_us + SETTLE_US;
+        }
     }
 }
 
@@ -258,6 +293,7 @@ static bool plan_move(struct drive *d, int n)
         return false;
     }
     d->plan->has_pose = d->plan->has_pose && !goes_on; /* the move changes it */
+    d->plan->rest_us = LAB_TIME_NONE;
     return goes_on;
 }
 
@@ -329,7 +365,6 @@ static void make_move(struct drive *d)
 
 static void drive_all(struct drive *d)
 {
-    const int64_t run = lab_clock_now_us() / 1000000;
     bool going = true;
     for (int n = 1; going && (d->plan || d->count == 0 || n <= d->count); n++) {
         struct event_command *command = &d->command;
@@ -340,7 +375,7 @@ static void drive_all(struct drive *d)
             return;
         }
         command->source_us = lab_clock_now_us();
-        (void)snprintf(command->id, sizeof command->id, "c%" PRIx64 "-%d", run, n);
+        (void)snprintf(command->id, sizeof command->id, "%s%d", d->run, n);
         make_move(d);
         const int64_t next_us = lab_clock_monotonic_us() + lab_us(d->interval_s);
         going = session_sleep(next_us < d->end_us ? next_us : d->end_us) &&
@@ -375,6 +410,7 @@ static void add_topics(struct drive *d)
     if (d->plan) {
         add_topic(d, "alarm");
     }
+    add_topic(d, "command");
 }
 
 static void report_end(const struct drive *d)
@@ -399,6 +435,10 @@ static int run_drive(struct drive *d)
     char id[128];
     (void)snprintf(id, sizeof id, "drive-%s", d->pair);
     struct mqtt_client_options client = broker_arguments_options(&d->broker, id);
+    client.unique_id = true; /* one with the same id would end the connection of the other */
+    (void)snprintf(d->run, sizeof d->run, "c%" PRIx64 "-", (uint64_t)lab_clock_now_us());
+    d->status = REPLY_STATUS_COUNT;
+    d->planned.rest_us = LAB_TIME_NONE;
     add_topics(d);
     client.topics = d->topics;
     client.topic_count = d->topic_count;
@@ -470,7 +510,16 @@ static bool read_lab(struct drive *d, bool has_timeout)
 static int start_drive(struct drive *d, const char *mode, int seed)
 {
     const bool has_timeout = d->timeout_s > 0.0;
+    const char *ca_file = d->broker.ca_file; /* with a lab file it is not for the broker */
     int exit_status = EXIT_USAGE;
+    if ((d->url || d->token_file) && !(d->lab_path && d->options.plan)) {
+        (void)fputs("tandem: drive: --url and --token-file: they need -c LAB.yaml and --plan\n",
+                    stderr);
+        return exit_status;
+    }
+    if (d->url && !daemon_client_accepts(d->url, "drive")) {
+        return exit_status;
+    }
     if (d->turn_max_rad < d->turn_min_rad || d->drive_max_m < d->drive_min_m) {
         complain("--turn-max and --drive-max: at least the smallest size was expected");
         return exit_status;
@@ -487,8 +536,12 @@ static int start_drive(struct drive *d, const char *mode, int seed)
         session_names_fit(d->broker.prefix, d->pair, 0)) {
         d->plan = d->options.plan ? &d->planned : NULL;
         move_plan_start(&d->planned.moves, &aim, d->guess_radps, d->guess_mps);
-        if (d->plan && d->lab_path && d->lab.http.enabled) {
-            (void)drive_history_read(&d->lab.http, d->pair, &d->plan->moves);
+        if (d->plan && d->lab_path && (d->lab.http.enabled || d->url)) {
+            (void)drive_history_read(&(struct drive_daemon){.http = &d->lab.http,
+                                                            .url = d->url,
+                                                            .token_file = d->token_file,
+                                                            .ca_file = ca_file},
+                                     d->pair, &d->plan->moves);
         }
         exit_status = run_drive(d);
     }
@@ -508,7 +561,10 @@ static const char description[] =
     "  (--goal), or the time of a mission, are known as well as wanted. It stops earlier if\n"
     "  the laps do not follow the law of travel times, after an alarm of drift, when no move\n"
     "  ends in the room, and when two moves in a row were blocked or failed.\n"
-    "  With -c it begins with the moves that the daemon has, read once over HTTP.\n";
+    "  With -c it begins with the moves that the daemon has, read once over HTTP or HTTPS\n"
+    "  (--url, --token-file, --ca-file; the lab file's own by default). Moves of the time "
+    "before\n"
+    "  a change of the robot are left out. Nobody else may command the pair meanwhile.\n";
 
 int command_drive(int argc, char **argv)
 {
@@ -549,6 +605,8 @@ int command_drive(int argc, char **argv)
          "half width of its 95 % interval"},
         {"room", 0, ARGUMENT_TEXT, &d.options.room, 0, 0, "X0,Y0,X1,Y1",
          "corners of the rectangle that moves must end in, m"},
+        {"url", 0, ARGUMENT_TEXT, &d.url, 0, 0, "URL", "of the daemon that has moves (-c: the lab's)"},
+        {"token-file", 0, ARGUMENT_TEXT, &d.token_file, 0, 0, "FILE", "its first line is the daemon's token (the lab's)"},
         {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
         {"json", 0, ARGUMENT_FLAG, &d.json, 0, 0, NULL, "a JSON document for each move, and one of the counts"},
     };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/constants.h"
 #include "base/text/utf8.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
@@ -18,6 +19,11 @@ static const double GOAL_RATIO = 0.02; /* without --goal and --mission */
 static const double PERCENT_MIN = 0.1;
 static const double PERCENT_MAX = 50.0;
 static const double SIZE_RATIO = 0.01; /* sizes that differ by less are the same */
+/* A robot rests if its pose changes by less than this in half a second. Localisation jitters by
+ * less than a centimetre, and a robot that is slower than 2 cm/s does not leave the room. */
+static const double REST_M = 0.01;
+static const double REST_RAD = 0.02;
+enum { REST_US = 500 * 1000 };
 
 ENUM_NAMES(drive_stop, DRIVE_STOP_COUNT, DRIVE_STOPS(NAMES_TEXT));
 
@@ -143,7 +149,9 @@ bool drive_plan_stands_inside(const struct drive_plan *plan)
     }
     if (!plan->has_pose) {
         return refuse_option("--room", "",
-                             "no pose of the real robot arrived: its telemetry must have one");
+                             plan->rest_us == LAB_TIME_NONE
+                          ? "no pose of the real robot arrived: its telemetry must have one"
+                          : "the real robot moves: it must stand before the first move");
     }
     if (!inside) {
         complain("drive: --room: the robot stands at (%.3g, %.3g), outside of the room",
@@ -152,7 +160,21 @@ bool drive_plan_stands_inside(const struct drive_plan *plan)
     return inside;
 }
 
-void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event, bool moves)
+/* Has the robot been at this pose for a while? */
+static bool is_at_rest(struct drive_plan *plan, const double pose[3], int64_t t_us)
+{
+    const double *rest = plan->rest_pose;
+    if (plan->rest_us == LAB_TIME_NONE || t_us < plan->rest_us ||
+        hypot(pose[0] - rest[0], pose[1] - rest[1]) > REST_M ||
+        fabs(remainder(pose[2] - rest[2], 2.0 * PI)) > REST_RAD) {
+        memcpy(plan->rest_pose, pose, sizeof plan->rest_pose);
+        plan->rest_us = t_us;
+    }
+    return t_us - plan->rest_us >= REST_US;
+}
+
+void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event,
+                             enum drive_motion motion)
 {
     static const char *const names[3] = {"x_m", "y_m", "psi_rad"};
     double pose[3] = {(double)NAN, (double)NAN, (double)NAN};
@@ -162,12 +184,14 @@ void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event,
     for (size_t k = 0; k < 3; k++) {
         if (event->kind == EVENT_REPLY) {
             pose[k] = native_reply_number(&event->reply, names[k]);
-        } else if (event->kind == EVENT_TELEMETRY && !moves &&
+        } else if (event->kind == EVENT_TELEMETRY && motion != DRIVE_MOVES &&
                    event->telemetry.pose_count == 3) {
             pose[k] = event->telemetry.pose[k];
         }
     }
-    if (isfinite(pose[0] + pose[1] + pose[2])) {
+    if (isfinite(pose[0] + pose[1] + pose[2]) &&
+        (event->kind == EVENT_REPLY || motion == DRIVE_STANDS ||
+         is_at_rest(plan, pose, event->t_us))) {
         memcpy(plan->pose, pose, sizeof pose);
         plan->has_pose = true;
     }
@@ -212,6 +236,7 @@ bool drive_plan_choose(struct drive_plan *plan, struct event_command *command)
 {
     const bool bounded = plan->moves.aim.bounded;
     plan->stop = plan->drifted                    ? DRIVE_DRIFT
+                 : plan->another                  ? DRIVE_ANOTHER
                  : plan->not_done >= NOT_DONE_MAX ? DRIVE_BLOCKED
                  : bounded && !plan->has_pose     ? DRIVE_NO_POSE
                                                   : DRIVE_GOES_ON;
@@ -276,7 +301,8 @@ static const char *stop_detail(const struct drive_plan *plan)
 {
     static const char *const details[DRIVE_STOP_COUNT] = {
         [DRIVE_NO_ROOM] = "no move ends in the room",
-        [DRIVE_NO_POSE] = "the robot does not say where it stands",
+        [DRIVE_NO_POSE] = "the robot does not say where it comes to rest",
+        [DRIVE_ANOTHER] = "somebody else commands the pair, so laps and poses are not the plan's",
         [DRIVE_BLOCKED] = "blocked, failed or silent twice in a row",
         [DRIVE_COUNT] = "--count",
         [DRIVE_TIME] = "--for",
@@ -298,9 +324,14 @@ void drive_plan_print_end(const struct drive_plan *plan)
 {
     const struct estimate *e = &plan->moves.fit.estimate;
     const char *detail = stop_detail(plan);
-    (void)printf("plan: %s%s%s, %zu usable moves, %zu of them from the daemon\n",
+    (void)printf("plan: %s%s%s, %zu usable moves, %zu of them from the daemon",
                  drive_stop_name(plan->stop), detail ? ": " : "", detail ? detail : "",
                  plan->moves.n, plan->moves.earlier);
+    if (plan->moves.left_out > 0) {
+        (void)printf(", %zu of the daemon left out: the robot has changed since",
+                     plan->moves.left_out);
+    }
+    (void)putchar('\n');
     if (!knows_values(plan)) {
         return;
     }
@@ -321,7 +352,8 @@ void drive_plan_write_end(const struct drive_plan *plan, struct json_writer *w)
     const struct estimate *e = &plan->moves.fit.estimate;
     JSON_WRITE(w, JSON("stop", drive_stop_name(plan->stop)),
                JSON("stop_detail", stop_detail(plan)), JSON("usable", plan->moves.n),
-               JSON("earlier", plan->moves.earlier));
+               JSON("earlier", plan->moves.earlier),
+               JSON("earlier_left_out", plan->moves.left_out));
     if (!knows_values(plan)) {
         return;
     }

@@ -22,8 +22,9 @@ struct drive_plan_options {
     X(DRIVE_REACHED, "reached")                                                                \
     X(DRIVE_LAW, "law") /* the moves do not follow the law of travel times */                  \
     X(DRIVE_NO_ROOM, "no_room") /* no move ends in the room */                                 \
-    X(DRIVE_NO_POSE, "no_pose") /* the robot does not say where it stands */                   \
+    X(DRIVE_NO_POSE, "no_pose") /* the robot does not say where it comes to rest */            \
     X(DRIVE_DRIFT, "drift") /* alarm of the daemon */                                          \
+    X(DRIVE_ANOTHER, "another_driver") /* somebody else commands the pair, too */              \
     X(DRIVE_BLOCKED, "blocked") /* blocked, failed or silent twice in a row */                 \
     X(DRIVE_COUNT, "count") /* --count */                                                      \
     X(DRIVE_TIME, "time") /* --for */                                                          \
@@ -45,6 +46,10 @@ struct drive_plan {
     size_t left;    /* moves that are probably needed after the next one */
     double pose[3]; /* x, y, heading of the real robot */
     bool has_pose;  /* since the last command ended */
+    /* The last pose from which telemetry differed, and its time; LAB_TIME_NONE: none yet. */
+    double rest_pose[3];
+    int64_t rest_us;
+    bool another; /* somebody else commands the pair */
     bool drifted;
     char drift[128];      /* the alarm's sentence */
     unsigned not_done;    /* in a row */
@@ -58,8 +63,16 @@ bool drive_plan_read(const struct drive_plan_options *options, struct next_move_
 /* Does the robot stand in the room? False after a message on stderr. */
 bool drive_plan_stands_inside(const struct drive_plan *plan);
 
-/* Receive where the robot stands: in its telemetry, unless it moves, or its reply. */
-void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event, bool moves);
+/* Does telemetry tell where the robot stands? */
+enum drive_motion {
+    DRIVE_STANDS, /* yes: it has replied */
+    DRIVE_UNSURE, /* no reply, as at the beginning and after a time-out: only once it rests */
+    DRIVE_MOVES   /* no: a command is under way */
+};
+
+/* Receive where the robot stands, in its telemetry or its reply. */
+void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event,
+                             enum drive_motion motion);
 
 /* Receive an alarm of the daemon: JSON text. */
 void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t bytes);

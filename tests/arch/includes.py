@@ -100,8 +100,8 @@ service/replay: base/text base/errors base/numbers logger/message logger/codec t
 service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
   identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message logger/codec identification/travel twin/pair twin/report
-  twin/sim/robot twin logger/storage config/options config/labfile web/http service/tool service/mqtt service/sim/mission
-  service/replay
+  twin/sim/robot twin logger/storage config/options config/labfile web/http service/tool service/client service/mqtt
+  service/sim/mission service/replay
 service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/team/live twin/report config/team
   config/labfile service/tool service/mqtt service/replay
 service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http

@@ -91,6 +91,7 @@ static void start_plan(bool bounded)
     aim.room_m[0][0] = aim.room_m[0][1] = -1.0;
     aim.room_m[1][0] = aim.room_m[1][1] = 1.0;
     memset(&plan, 0, sizeof plan);
+    plan.rest_us = LAB_TIME_NONE;
     move_plan_start(&plan.moves, &aim, 1.0, 0.2);
 }
 
@@ -100,16 +101,86 @@ static void test_pose(void)
     event.telemetry.pose_count = 3;
     event.telemetry.pose[0] = 0.5;
     start_plan(true);
-    drive_plan_receive_pose(&plan, &event, false);
+    drive_plan_receive_pose(&plan, &event, DRIVE_STANDS);
     CHECK("the virtual robot's", !plan.has_pose);
     event.side = SIDE_REAL;
-    drive_plan_receive_pose(&plan, &event, true);
+    drive_plan_receive_pose(&plan, &event, DRIVE_MOVES);
     CHECK("while it moves", !plan.has_pose && !drive_plan_stands_inside(&plan));
-    drive_plan_receive_pose(&plan, &event, false);
+    drive_plan_receive_pose(&plan, &event, DRIVE_STANDS);
     CHECK("at rest", plan.has_pose && drive_plan_stands_inside(&plan));
     event.telemetry.pose[1] = -1.5;
-    drive_plan_receive_pose(&plan, &event, false);
+    drive_plan_receive_pose(&plan, &event, DRIVE_STANDS);
     CHECK("outside", !drive_plan_stands_inside(&plan));
+}
+
+/* After a time-out the robot still moves, across the heading of -pi, and comes to rest. */
+static void test_rest(void)
+{
+    static const struct {
+        double t_s, x_m, psi_rad;
+        bool rests;
+    } rows[] = {{0.0, 0.0, 3.14, false},   {0.4, 0.1, 3.14, false}, {0.8, 0.2, -3.14, false},
+                {1.2, 0.205, 3.14, false}, {0.5, 0.3, 3.14, false}, {1.0, 0.304, -3.14, true}};
+    struct event event = {.kind = EVENT_TELEMETRY, .side = SIDE_REAL};
+    event.telemetry.pose_count = 3;
+    start_plan(true);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        event.t_us = lab_us(rows[i].t_s);
+        event.telemetry.pose[0] = rows[i].x_m;
+        event.telemetry.pose[2] = rows[i].psi_rad;
+        drive_plan_receive_pose(&plan, &event, DRIVE_UNSURE);
+        CHECK_INT("rests", plan.has_pose, rows[i].rests);
+    }
+    CHECK_NEAR("where", plan.pose[0], 0.304, 1e-12, 0);
+}
+
+/* ---- moves of a daemon ---- */
+
+static double find_lap(double turn_rad, double drive_m, double slower, size_t i)
+{
+    static const double noise_s[] = {0.004, -0.006, 0.001, 0.005, -0.003, -0.001, 0.002};
+    return 0.15 + slower * (fabs(turn_rad) / 1.0 + fabs(drive_m) / 0.2) + noise_s[i % 7];
+}
+
+static void add_earlier(size_t from, size_t to, double slower)
+{
+    for (size_t i = from; i < to; i++) {
+        const double turn_rad = i % 3 == 1 ? 0.0 : 0.3 + 0.37 * (double)(i * 5 % 8);
+        const double drive_m = i % 3 == 0 ? 0.0 : 0.1 + 0.12 * (double)(i * 3 % 8);
+        const struct travel_move move = {turn_rad, drive_m,
+                                         find_lap(turn_rad, drive_m, slower, i)};
+        move_plan_add(&plan.moves, &move, true);
+    }
+}
+
+/* A plan ends with the values of the robot of now, whatever moves the daemon has. */
+static void test_earlier(void)
+{
+    static const struct {
+        const char *row;
+        double slower[2]; /* the robot's laps in the first and the second half of its moves */
+        double goal;
+        size_t left_out; /* wanted */
+    } rows[] = {{"the same robot", {1.3, 1.3}, 0.001, 0},
+                {"the robot changed since", {1.0, 1.0}, 0.001, 48},
+                {"the robot changed meanwhile", {1.0, 1.3}, 0.02, 48}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct event_command command;
+        size_t n = 0;
+        start_plan(false);
+        plan.moves.aim.speed_ratio = rows[k].goal;
+        add_earlier(0, 24, rows[k].slower[0]);
+        add_earlier(24, 48, rows[k].slower[1]);
+        for (; drive_plan_choose(&plan, &command) && n < 200; n++) {
+            drive_plan_learn(&plan, &command, DRIVE_DONE,
+                             find_lap(command.rotation_rad, command.displacement_m, 1.3, n));
+        }
+        CHECK_TEXT(rows[k].row, drive_stop_name(plan.stop), "reached");
+        CHECK_INT(rows[k].row, plan.moves.left_out, rows[k].left_out);
+        CHECK_INT(rows[k].row, plan.moves.n, n + 48 - rows[k].left_out);
+        CHECK_NEAR(rows[k].row, plan.moves.fit.beta[TRAVEL_INV_W], 1.3, 0.03, 0);
+        CHECK_NEAR(rows[k].row, plan.moves.fit.beta[TRAVEL_INV_V], 6.5, 0.03, 0);
+    }
 }
 
 static void learn_outcome(enum drive_outcome outcome)
@@ -143,6 +214,9 @@ static void test_stops(void)
         CHECK_INT("drift", drive_plan_choose(&plan, &command), i == 0);
     }
     CHECK("drift", plan.stop == DRIVE_DRIFT && strcmp(plan.drift, "slower?[2J") == 0);
+    start_plan(false);
+    plan.another = true;
+    CHECK("another driver", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_ANOTHER);
 }
 
 int main(void)
@@ -154,6 +228,8 @@ int main(void)
     (void)CU_add_test(suite, "options", test_options);
     (void)CU_add_test(suite, "mission", test_mission);
     (void)CU_add_test(suite, "pose", test_pose);
+    (void)CU_add_test(suite, "rest", test_rest);
+    (void)CU_add_test(suite, "earlier moves", test_earlier);
     (void)CU_add_test(suite, "stops", test_stops);
     return check_run();
 }
