@@ -195,5 +195,8 @@ int command_late(int argc, char **argv)
         .row_count = COUNT(rows) - 1, /* --late is last, and what the command does anyway */
         .more = &late.daemon.group};
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    return exit_status == ARGUMENTS_PARSED ? list_entries(&late) : exit_status;
+    if (exit_status != ARGUMENTS_PARSED) {
+        return exit_status;
+    }
+    return daemon_client_accepts(late.daemon.url, "late") ? list_entries(&late) : EXIT_USAGE;
 }

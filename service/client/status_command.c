@@ -163,6 +163,9 @@ int command_status(int argc, char **argv)
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
+    if (!daemon_client_accepts(request.daemon.url, "status")) {
+        return EXIT_USAGE;
+    }
     request.pair = argv[1];
     request.colour = colour_wanted(stdout);
     return (request.watch ? watch_status : print_status)(&request);

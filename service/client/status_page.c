@@ -245,6 +245,10 @@ static void print_calibration(const struct page *page, json_t *pair, const char 
     const char *verdict = json_file_text(fit, "verdict");
     print_label(page, "calibration");
     (void)printf("%s ", side);
+    if (count_of(fit, "n") == 0) {
+        (void)puts("no moves yet");
+        return;
+    }
     paint_text(page, strcmp(verdict, fit_verdicts[0]) == 0 ? COLOUR_GREEN : COLOUR_AMBER, "%s",
                verdict[0] ? verdict : "without a fit");
     (void)printf(" of %lld moves", count_of(fit, "n"));

@@ -76,6 +76,7 @@ def check_status(rig, url):
     assert line_of(one, "late").startswith(f"to watch: {MOVES} of the last {MOVES} moves were late (diffdrive"), one
     assert f"of {MOVES} moves, " in line_of(one.replace("calibration  virtual", "other"), "calibration"), one
     assert "not known, 20 are needed: " in line_of(one, "trust") and "AHEAD" in line_of(one, "last move"), one
+    assert line_of(tandem("status", "new", *url).replace("calibration  virtual", "other"), "calibration") == "real no moves yet"
     document = json.loads(tandem("status", "--json", *url))
     assert [p["id"] for p in document["pairs"]] == ["late", "mute", "gone", "new"] and document["status"]["ready"], document
     assert ["travel_time" in p for p in document["pairs"]] == [True, True, False, False], document
@@ -118,8 +119,9 @@ def check_faults(rig, url):
             (["late", "--since", "soon", *url], 2, "--since: not a time: Unix seconds"),
             (["late", "--verdict", "LATE", *url], 2, "--verdict: must be one of AHEAD"),
             (["late", "--since", "now", "--until", "-1h", *url], 2, "--until: must be later than since"),
-            (["late", "--url", "http://lab:65536"], 1, "there is no port 65536: 1 to 65535 would be right"),
-            (["late", "--url", "lab:8420"], 1, "lab:8420: not a URL: http://HOST:PORT"),
+            (["late", "--url", "http://lab:65536"], 2, "there is no port 65536: 1 to 65535 would be right"),
+            (["late", "--url", "lab:8420"], 2, "lab:8420: not a URL: http://HOST:PORT"),
+            (["status", "--url", "ftp://lab"], 2, "--url: ftp://lab: not a URL"),
             (["late", "--url", f"http://127.0.0.1:{rig.broker_port}"], 1, "it closed the connection without an answer"),
             (["late", "--url", f"http://127.0.0.1:{rig.http_port}/page"], 1, "there is nothing at this path"),
             (["late", "--token-file", rig.folder / "none", *url], 1, "none: the token cannot be read: No such file")):
@@ -173,6 +175,12 @@ def check_tls(rig):
     assert "certificate is not trusted for 127.0.0.1" in tandem("status", *url, status=1)
     assert "no certificate can be read here" in tandem("status", *url, "--ca-file", rig.lab, status=1)
     assert "; with TLS, https:// would be right" in tandem("status", "--url", url[1].replace("https", "http"), status=1)
+    plan = [TANDEM, "drive", "-c", str(rig.lab), "--plan", "--pair", "late", "--count", "1", "--timeout", "0.1", "--json"]
+    for options, usable in ([], True), (["--ca-file", str(rig.folder / "key")], False), (["--url", url[1].replace("https", "http")], False):
+        done = subprocess.run(plan + options, capture_output=True, text=True, timeout=limit_s(20))
+        end = json.loads(done.stdout.splitlines()[-1])
+        assert (end["earlier"] > 0) == usable, (options, done)
+        assert usable != ("--plan begins without the daemon's moves" in done.stderr), (options, done)
 
 
 def main():
