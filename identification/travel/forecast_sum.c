@@ -370,9 +370,11 @@ static enum forecast_answer judge_moves(const struct forecast_past *past,
         const struct forecast_interval lag = forecast_interval(&made, FORECAST_LAG, level);
         const enum forecast_answer own = judge_interval(lag.low_s, lag.high_s, bound_s);
         const double reach_s = fmax(lag.high_s, -lag.low_s);
-        if (own == FORECAST_NO ||
-            (own == FORECAST_NOT_KNOWN && (answer == FORECAST_YES || reach_s > worst_s))) {
-            *out = (struct forecast_trust){own, FORECAST_MOVE, i, lag.low_s, lag.high_s};
+        if (own == FORECAST_NO || (own == FORECAST_NOT_KNOWN && answer == FORECAST_YES) ||
+            (own == answer && (i == 0 || reach_s > worst_s))) {
+            const enum forecast_why why =
+                own == FORECAST_YES ? FORECAST_WITHIN : FORECAST_MOVE;
+            *out = (struct forecast_trust){own, why, i, lag.low_s, lag.high_s};
             answer = own;
             worst_s = reach_s;
         }

@@ -44,7 +44,7 @@ enum forecast_why {
 struct forecast_trust {
     enum forecast_answer answer;
     enum forecast_why why;
-    size_t move;          /* that decides; FORECAST_SUM_MAX: none */
+    size_t move;          /* that decides, of a yes the worst; FORECAST_SUM_MAX: none */
     double low_s, high_s; /* the lag of this move, or the sum */
 };
 

@@ -234,6 +234,12 @@ static void write_command(struct json_writer *w, const struct pair *pair,
     json_write_close(w);
 }
 
+/* Returns the later of two ends; one that is not known may be any time. */
+static double later_of(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+}
+
 /* The time that the commands of a side end: the last one under way, then those that wait, whose
  * widths add up because drift is common to all. */
 static void write_queue(struct json_writer *w, const struct pair *pair,
@@ -259,9 +265,8 @@ static void write_queue(struct json_writer *w, const struct pair *pair,
         const struct forecast_interval lap =
             forecast_open(&pair->forecast, &slot->forecast, (enum forecast_quantity)side,
                           FORECAST_95, elapsed_s, &longer);
-        /* NaN stays. */
-        end_s[0] = lap.low_s - elapsed_s <= end_s[0] ? end_s[0] : lap.low_s - elapsed_s;
-        end_s[1] = lap.high_s - elapsed_s <= end_s[1] ? end_s[1] : lap.high_s - elapsed_s;
+        end_s[0] = later_of(end_s[0], lap.low_s - elapsed_s);
+        end_s[1] = later_of(end_s[1], lap.high_s - elapsed_s);
     }
     if (question.count > 0) {
         read_past(pair, p, &past);
@@ -368,6 +373,18 @@ static void write_sum(struct json_writer *w, enum forecast_quantity q,
         JSON_IF(isnan(sum->half_s), JSON("why", "few moves")));
 }
 
+/* Writes the lag of the move that decides about bound_s, which is not that of the sum. */
+static void write_deciding_move(struct json_writer *w, const struct forecast_question *question,
+                                const struct forecast_trust *trust)
+{
+    if (trust->move < question->count) {
+        const struct forecast_move *move = &question->moves[trust->move];
+        JSON_WRITE_OBJECT(w, "decides", JSON_WHOLE("move", trust->move + 1),
+                          JSON("rotation_rad", move->turn), JSON("displacement_m", move->drive),
+                          JSON("lag_low_s", trust->low_s), JSON("lag_high_s", trust->high_s));
+    }
+}
+
 void forecast_report_sum(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_params *p, const struct forecast_question *question)
 {
@@ -387,6 +404,7 @@ void forecast_report_sum(struct json_writer *w, const char *key, const struct pa
                            question->total_s, question->level);
         forecast_report_why(&past.past, question, &trust, why, sizeof why);
         JSON_WRITE(w, JSON("answer", forecast_answer_name(trust.answer)), JSON("why", why));
+        write_deciding_move(w, question, &trust);
     }
     JSON_WRITE(w, JSON_WHOLE("held", forecast_held(&pair->forecast, FORECAST_LAG)),
                JSON("of", (uint32_t)pair->forecast.judged[FORECAST_LAG]));
