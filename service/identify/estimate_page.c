@@ -95,7 +95,7 @@ void estimate_page_parameter(FILE *out, const struct estimate *e, size_t i, cons
 {
     estimate_page_row(out, e->symbol[i], e->name[i], e->value[i], e->se[i], e->lo[i], e->hi[i],
                       e->identifiable[i] ? note : "not identifiable");
-    if (isfinite(e->lo_open[i])) {
+    if (isfinite(e->lo_open[i]) || isfinite(e->hi_open[i])) {
         (void)fprintf(out, "  %-4s %-47s", "", "  with effects that are not excluded");
         print_interval(out, e->lo_open[i], e->hi_open[i]);
         (void)fputc('\n', out);

@@ -104,6 +104,30 @@ static void flatten_members(json_t *object)
     }
 }
 
+/* Finds the other end of an interval: "lag_high_s" of "lag_low_s". False: the key names none. */
+static bool name_other_end(const char *key, char other[NAME_BYTES])
+{
+    static const char *const ends[2] = {"low", "high"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *at = strstr(key, ends[i]);
+        const char *after = at ? at + strlen(ends[i]) : NULL;
+        if (at && (at == key || at[-1] == '_') && (*after == '\0' || *after == '_')) {
+            (void)snprintf(other, NAME_BYTES, "%.*s%s%s", (int)(at - key), key, ends[1 - i],
+                           after);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An interval with one end must not look like one without any. */
+static bool is_open_end(json_t *object, const char *key, const json_t *member)
+{
+    char other[NAME_BYTES];
+    return json_is_null(member) && name_other_end(key, other) &&
+           json_is_number(json_object_get(object, other));
+}
+
 /* Leaves scalars, arrays of scalars, and objects; removes what is unknown, empty, or shown
  * elsewhere. The depth is that of our own documents. */
 // NOLINTNEXTLINE(misc-no-recursion)
@@ -124,7 +148,9 @@ static void simplify_object(json_t *object)
             (void)json_object_set_new(object, key, member);
         }
         simplify_object(member);
-        if (json_is_null(member) || (json_is_object(member) && json_object_size(member) == 0) ||
+        if (is_open_end(object, key, member)) {
+            (void)json_object_set_new(object, key, json_string("not known"));
+        } else if (json_is_null(member) || (json_is_object(member) && json_object_size(member) == 0) ||
             (json_is_array(member) && !first) ||
             (json_is_string(member) && json_string_length(member) == 0)) {
             (void)json_object_del(object, key);
@@ -211,6 +237,25 @@ static bool is_list(const json_t *value)
     return first && strchr(first, ' ');
 }
 
+/* Formats an interval with an open end; false: it is none. */
+static bool format_open_interval(const json_t *value, char text[CELL_BYTES])
+{
+    const json_t *low = json_array_get(value, 0);
+    const json_t *high = json_array_get(value, 1);
+    char end[CELL_BYTES];
+    if (json_array_size(value) != 2 || !(json_is_null(low) || json_is_null(high)) ||
+        !(json_is_null(low) || json_is_number(low)) ||
+        !(json_is_null(high) || json_is_number(high))) {
+        return false;
+    }
+    format_scalar(json_is_null(low) ? high : low, end);
+    (void)snprintf(text, CELL_BYTES, json_is_null(low) && json_is_null(high) ? "not known%.0s"
+                                     : json_is_null(low)                      ? "≤ %s"
+                                                                              : "≥ %s",
+                   end);
+    return true;
+}
+
 /* Formats a scalar, or the scalars of an array one after the other. */
 static void format_cell(const json_t *value, char text[CELL_BYTES])
 {
@@ -218,6 +263,9 @@ static void format_cell(const json_t *value, char text[CELL_BYTES])
     size_t at = 0;
     const json_t *part = NULL;
     text[0] = '\0';
+    if (format_open_interval(value, text)) {
+        return;
+    }
     if (!json_is_array(value)) {
         format_scalar(value, text);
     }
@@ -268,6 +316,23 @@ static void print_row(const char *name, json_t *row, FILE *out)
     }
 }
 
+/* Returns how many columns a text needs; names may have letters of several bytes. */
+static int count_letters(const char *text)
+{
+    int n = 0;
+    for (const char *at = text; *at; at++) {
+        n += ((unsigned char)*at & 0xC0U) != 0x80U;
+    }
+    return n;
+}
+
+/* Prints a text in so many columns; a negative width aligns to the left. */
+static void print_padded(const char *text, int width, FILE *out)
+{
+    const int more = (int)strlen(text) - count_letters(text);
+    (void)fprintf(out, "  %*s", width < 0 ? width - more : width + more, text);
+}
+
 /* Makes the columns as wide as this row needs; a negative width aligns to the left. */
 static void widen_columns(json_t *columns, json_t *row)
 {
@@ -278,7 +343,8 @@ static void widen_columns(json_t *columns, json_t *row)
         const int before = (int)json_integer_value(json_object_get(columns, key));
         const int now = abs(before);
         format_cell(value, text);
-        const int wanted = (int)(strlen(text) > strlen(key) ? strlen(text) : strlen(key));
+        const int head = count_letters(key);
+        const int wanted = count_letters(text) > head ? count_letters(text) : head;
         const int width = now > wanted ? now : wanted;
         (void)json_object_set_new(
             columns, key, json_integer(json_is_string(value) && before <= 0 ? -width : width));
@@ -293,12 +359,12 @@ static void print_cells(json_t *columns, const char *label, int label_width, con
     const char *key = NULL;
     json_t *width = NULL;
     (void)snprintf(text, sizeof text, "%s", label);
-    (void)fprintf(out, "  %-*s", label_width, utf8_tame(text));
+    print_padded(utf8_tame(text), -label_width, out);
     json_object_foreach(columns, key, width) {
         const bool last = !json_object_iter_next(columns, json_object_key_to_iter(key));
         const int wide = (int)json_integer_value(width);
         format_cell(json_object_get(row, key), text);
-        (void)fprintf(out, "  %*s", last && wide < 0 ? 0 : wide, row ? text : key);
+        print_padded(row ? text : key, last && wide < 0 ? 0 : wide, out);
     }
     (void)fputc('\n', out);
 }
@@ -330,7 +396,7 @@ static void print_table(json_t *table, FILE *out)
     int width = 0;
     json_object_foreach(table, key, row) {
         widen_columns(columns, row);
-        width = width > (int)strlen(key) ? width : (int)strlen(key);
+        width = width > count_letters(key) ? width : count_letters(key);
     }
     while (json_object_size(columns) > 0) {
         json_t *block = move_columns(columns, width + 2);

@@ -31,7 +31,7 @@ void estimate_report_intervals(struct json_writer *w, const struct estimate *est
 static void write_open_intervals(struct json_writer *w, const struct estimate *e)
 {
     for (size_t i = 0; i < e->p; i++) {
-        if (isfinite(e->lo_open[i])) {
+        if (isfinite(e->lo_open[i]) || isfinite(e->hi_open[i])) {
             write_intervals(w, "ci95_open", e, e->lo_open, e->hi_open);
             return;
         }
