@@ -174,7 +174,14 @@ static int run_study(struct job *j)
     study.document = document;
     const bool written = document && write_study(j, &study);
     json_decref(document);
-    const bool finished = runs.makespan_s.n == j->runs.runs;
+    const size_t count = runs.makespan_s.n;
+    const bool finished = count == j->runs.runs;
+    if (!finished) {
+        (void)fprintf(stderr,
+                      "tandem: team simulate: %zu of %zu runs did not finish; makespans are "
+                      "those of the other %zu\n",
+                      j->runs.runs - count, j->runs.runs, count);
+    }
     team_runs_free(&runs);
     return written && finished ? EXIT_FINE : EXIT_FAILED;
 }

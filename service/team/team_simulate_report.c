@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "service/tool/document_page.h"
 #include "service/tool/gnuplot.h"
 #include "service/tool/json_file.h"
@@ -145,7 +146,8 @@ static void write_recorded(struct json_writer *w, const struct team_study *study
             JSON_WRITE_OBJECT(
                 w, NULL, JSON_SECONDS("t", run->start_us),
                 JSON_SECONDS("makespan_s", run->makespan_us),
-                JSON_BOOL("inside", d->p05.value <= run_s && run_s <= d->p95.value));
+                JSON_IF(d->n > 0,
+                        JSON_BOOL("inside", d->p05.value <= run_s && run_s <= d->p95.value)));
         }
     }
 }
@@ -156,9 +158,13 @@ static void write_study(const void *what, struct json_writer *w)
     const struct team_runs *runs = study->runs;
     JSON_WRITE(w, JSON("team", study->tp->params->name), JSON_WHOLE("runs", study->run_count),
                JSON_WHOLE("seed", study->seed), JSON("from", study->from),
-               JSON_OBJECT("expected", JSON_SECONDS("makespan_s", runs->expected.makespan_us),
+               JSON_OBJECT("expected",
+                           JSON_SECONDS("makespan_s", runs->expected.end == TEAM_RUN_FINISHED
+                                                          ? runs->expected.makespan_us
+                                                          : LAB_TIME_NONE),
                            JSON("end", team_run_end_name(runs->expected.end))),
-               JSON_WHOLE("finished", runs->makespan_s.n));
+               JSON_WHOLE("finished", runs->makespan_s.n),
+               JSON_WHOLE("not_finished", study->run_count - runs->makespan_s.n));
     write_figures(w, "makespan_s", &runs->makespan_s);
     JSON_WRITE(w, JSON_COUNTS("ends", &team_run_end_names, runs->statistics->ends),
                JSON_COUNTS("alarms", &team_alarm_names, runs->statistics->alarms));
@@ -373,10 +379,16 @@ void team_study_script(FILE *to, const void *what)
     const size_t bars = p->robot_count < BARS_MAX ? p->robot_count : BARS_MAX;
     const size_t height = HEAD + ROW + GAP + bars * BAR + FOOT;
     char title[128];
-    (void)snprintf(title, sizeof title, "%s: %zu runs, P05 %.1f s, P50 %.1f s, P95 %.1f s",
-                   p->name[0] ? p->name : "team", study->run_count,
-                   study->runs->makespan_s.p05.value, study->runs->makespan_s.p50.value,
-                   study->runs->makespan_s.p95.value);
+    const struct team_distribution *d = &study->runs->makespan_s;
+    (void)snprintf(title, sizeof title, "%s: %zu runs", p->name[0] ? p->name : "team",
+                   study->run_count);
+    if (d->n > 0) {
+        text_append(title, sizeof title, ", P05 %.1f s, P50 %.1f s, P95 %.1f s", d->p05.value,
+                    d->p50.value, d->p95.value);
+    }
+    if (d->n < study->run_count) {
+        text_append(title, sizeof title, ", %zu did not finish", study->run_count - d->n);
+    }
     gnuplot_start(to, WIDTH, height);
     gnuplot_panels(to, title, " font 'sans-serif,11'");
     draw_makespans(to, study, (double)height);

@@ -144,7 +144,10 @@ got=0; "$TANDEM" team simulat x 2>err || got=$?
 
 # A team that cannot reach its end gives status 1.
 sed 's/cycle: .*/cycle: [Move: IB, Repeat]/' nominal.yaml >endless.yaml
-got=0; simulate endless.yaml --horizon 60 --runs 3 >out || got=$?
-[ $got = 1 ] || fail "endless: exit $got"
+got=0; simulate endless.yaml --horizon 60 --runs 3 >out 2>err || got=$?
+[ $got = 1 ] && grep -q '3 of 3 runs did not finish' err || fail "endless: exit $got, $(cat err)"
+grep -q 'not_finished 3' out && ! grep -q 'makespan' out || fail "endless: $(cat out)"
+simulate endless.yaml --horizon 60 --runs 3 --json 2>err | grep -q '"expected":{"makespan_s":null,"end":"horizon"},"finished":0,"not_finished":3,' ||
+    fail "endless: $(simulate endless.yaml --horizon 60 --runs 3 --json)"
 grep -q 'horizon 3, endless' out || fail "endless: $(cat out)"
 echo "tandem team simulate: fine"
