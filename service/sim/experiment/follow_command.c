@@ -1,5 +1,6 @@
 /* service/sim/experiment/follow_command.c - tandem follow: runs an experiment offline. */
 #include <stdio.h>
+#include <string.h>
 
 #include "config/options/option_file.h"
 #include "service/sim/experiment/arm_study.h"
@@ -86,8 +87,45 @@ static int run_arm(struct arm_file *file, const char *recording, const struct pl
     return exit_status;
 }
 
-/* runs and recording replace those of the file, if above 0 and not NULL. */
-static int run_file(const char *path, int runs, const char *recording, const struct places *to)
+/* Options that replace a value of the file, or that it needs; 0 or NULL: not given. */
+struct replacements {
+    int runs;
+    const char *recording;
+    const char *model; /* its name */
+};
+
+/* An option without effect is a mistake of whoever gives it. */
+static bool refuse_idle(const char *path, const struct any_experiment *file,
+                        const struct replacements *own)
+{
+    const struct {
+        const char *option;
+        bool given;
+        enum experiment_kind kind;
+    } rows[] = {{"--recording", own->recording != NULL, EXPERIMENT_ARM},
+                {"--runs", own->runs > 0, EXPERIMENT_FOLLOW},
+                {"--model", own->model != NULL, EXPERIMENT_FOLLOW}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (rows[i].given && file->kind != rows[i].kind) {
+            (void)fprintf(
+                stderr,
+                "tandem: follow: %s is for experiments of kind %s; %s is of kind %s\n",
+                rows[i].option, experiment_kind_name(rows[i].kind), path,
+                experiment_kind_name(file->kind));
+            return true;
+        }
+    }
+    if (own->model && strcmp(own->model, file->follow.model->name) != 0) {
+        (void)fprintf(stderr,
+                      "tandem: follow: --model is the model %s, but %s names %s; 'model: %s' "
+                      "in it was expected\n",
+                      own->model, path, file->follow.model->name, own->model);
+        return true;
+    }
+    return false;
+}
+
+static int run_file(const char *path, const struct replacements *own, const struct places *to)
 {
     struct any_experiment file = {0};
     struct err_list errors = {0};
@@ -95,33 +133,29 @@ static int run_file(const char *path, int runs, const char *recording, const str
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
-    if (recording && file.kind != EXPERIMENT_ARM) {
-        return complain_exit(
-            EXIT_USAGE, "follow: --recording is for experiments of kind arm; %s is of kind %s",
-            path, experiment_kind_name(file.kind));
+    if (refuse_idle(path, &file, own)) {
+        return EXIT_USAGE;
     }
     if (file.kind == EXPERIMENT_JOINT) {
         return run_joint(&file.of_joint, to);
     }
     if (file.kind == EXPERIMENT_ARM) {
-        return run_arm(&file.of_arm, recording, to);
+        return run_arm(&file.of_arm, own->recording, to);
     }
-    file.follow.runs = runs > 0 ? (uint32_t)runs : file.follow.runs;
+    file.follow.runs = own->runs > 0 ? (uint32_t)own->runs : file.follow.runs;
     return run_follow(&file.follow, to);
 }
 
 int command_follow(int argc, char **argv)
 {
     struct places to = {0};
-    int runs = 0;
-    const char *recording = NULL;
-    const char *model = NULL;
+    struct replacements own = {0};
     const struct argument rows[] = {
-        {"model", 0, ARGUMENT_TEXT, &model, 0, 0, "FILE.yaml",
-         "a model from a file, for an experiment that names it"},
-        {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
-         "number of runs instead of the file's"},
-        {"recording", 0, ARGUMENT_TEXT, &recording, 0, 0, "FILE.csv",
+        {"model", 0, ARGUMENT_TEXT, &own.model, 0, 0, "FILE.yaml",
+         "of kind follow: a model from a file, which the experiment names"},
+        {"runs", 0, ARGUMENT_INTEGER, &own.runs, 1, EXPERIMENT_RUNS_MAX, "N",
+         "of kind follow: number of runs instead of the file's"},
+        {"recording", 0, ARGUMENT_TEXT, &own.recording, 0, 0, "FILE.csv",
          "of kind arm: a real arm's motion, in place of the file's own"},
         {"csv", 0, ARGUMENT_TEXT, &to.csv_folder, 0, 0, "DIR",
          "also write states.csv (controllers.csv, telemetry.csv), and run.csv with the first "
@@ -160,8 +194,8 @@ int command_follow(int argc, char **argv)
     if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
         return complain_exit(EXIT_USAGE, "follow: %s", err.text);
     }
-    if (model && !model_argument_load("follow", &model)) {
+    if (own.model && !model_argument_load("follow", &own.model)) {
         return EXIT_USAGE;
     }
-    return run_file(argv[1], runs, recording, &to);
+    return run_file(argv[1], &own, &to);
 }
