@@ -76,7 +76,12 @@ static void write_model(struct json_writer *w, const struct choice *c)
     JSON_LIST(w, "axes", size_t a = 0; a < model->axis_count; a++) {
         const struct model_axis *axis = &model->axes[a];
         JSON_WRITE_OBJECT(w, NULL, JSON("velocity", axis->velocity),
-                          JSON("effort", axis->effort), JSON("pose", axis->pose));
+                          JSON("effort", axis->effort));
+    }
+    /* A robot in the plane may have a pose more than velocities. */
+    JSON_LIST(w, "pose", size_t i = 0; i < model_pose_count(model); i++) {
+        json_write_text(w, NULL,
+                        i < model->axis_count ? model->axes[i].pose : model->heading);
     }
     JSON_LIST(w, "parameters", size_t k = 0; k < model->parameter_count; k++) {
         const struct model_parameter *p = &model->parameters[k];
@@ -214,6 +219,12 @@ int command_models(int argc, char **argv)
     int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_PARSED) {
         return result;
+    }
+    if (forms.check && (forms.json || forms.tex)) {
+        (void)fputs("tandem: models: --check prints faults only: neither --json nor --tex was "
+                    "expected\n",
+                    stderr);
+        return EXIT_USAGE;
     }
     result = EXIT_FINE;
     for (char **word = argv + 1; *word; word++) {

@@ -22,6 +22,13 @@ assert built_in["parameters"] == file["parameters"] and built_in["axes"] == file
 assert file["equations"][0]["rows"]["d2"] == "-(v*r)", file["equations"][0]
 PY
 
+# The poses are those of the robot, not of its velocities. A check prints no document.
+"$TANDEM" models --json diffdrive | grep -q '"effort":"w_cmd_radps"}\],"pose":\["x_m","y_m","theta_rad"\],' ||
+    fail "poses: $("$TANDEM" models --json diffdrive)"
+code=0
+"$TANDEM" models --check --json usv3 >"$work/out" 2>"$work/err" || code=$?
+[ "$code" = 2 ] && [ ! -s "$work/out" ] && grep -q 'neither --json nor --tex' "$work/err" || fail "check as JSON: $code"
+
 # All errors with their places; status 1 as for a file that does not exist.
 printf 'model: m\nvelocities: {w: rad/s}\nefforts: {U: V}\nparameters: {J: {}, f: {}}\nequations: ["J*w'"'"' + f*J*w = U"]\nplanar: [up]\n' >"$work/bad.yaml"
 code=0
