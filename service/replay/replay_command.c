@@ -1,5 +1,6 @@
 /* service/replay/replay_command.c - `tandem replay`: reads its files in the order of time,
  * runs them through the lab, and prints the results as lines, JSON or CSV. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,12 @@ static int read_and_report(struct replay_run *run, char **paths, int count)
     }
     if (run->replay->ended && !reported) {
         csv_file_complain(&run->err);
+    }
+    if (run->alarms_left_out > 0) {
+        (void)fprintf(stderr,
+                      "tandem: replay: %" PRIu64 " alarm%s left out: --verdict and --late choose "
+                      "entries\n",
+                      run->alarms_left_out, run->alarms_left_out == 1 ? "" : "s");
     }
     const bool whole = replay_report_left_out(run->replay, o->strict);
     return input.is_table && status == STATUS_E_ARG   ? EXIT_USAGE

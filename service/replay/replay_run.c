@@ -166,9 +166,8 @@ bool replay_keeps_pair(const struct replay_run *run, const char *name)
     return !run->options.pair || strcmp(run->options.pair, name) == 0;
 }
 
-/* A choice of verdicts leaves out alarms: it asks for moves. */
-static bool is_selected(const struct replay_run *run, const struct effect *effect,
-                        const char *pair)
+/* A choice of verdicts leaves out alarms, and counts them. */
+static bool is_selected(struct replay_run *run, const struct effect *effect, const char *pair)
 {
     const struct query *only = run->options.only;
     const struct entry *e = effect->kind == EFFECT_ENTRY ? effect->entry : NULL;
@@ -176,12 +175,16 @@ static bool is_selected(const struct replay_run *run, const struct effect *effec
     if (!only) {
         return replay_keeps_pair(run, pair);
     }
-    const bool of_verdict = !e ? effect->kind != EFFECT_ALARM
-                               : only->verdicts >> e->verdict & 1U ||
-                                     (only->verdicts >> ENTRY_FILTER_INCONSISTENT & 1U &&
-                                      e->consistency == INCONSISTENT);
-    return t_us >= only->since_us && t_us < only->until_us &&
-           (only->verdicts == 0 || of_verdict) && replay_keeps_pair(run, pair);
+    if (t_us < only->since_us || t_us >= only->until_us || !replay_keeps_pair(run, pair)) {
+        return false;
+    }
+    if (only->verdicts != 0 && effect->kind == EFFECT_ALARM) {
+        run->alarms_left_out++;
+        return false;
+    }
+    return only->verdicts == 0 || !e || only->verdicts >> e->verdict & 1U ||
+           (only->verdicts >> ENTRY_FILTER_INCONSISTENT & 1U &&
+            e->consistency == INCONSISTENT);
 }
 
 void replay_write_effect(void *context, const struct effect *effect)

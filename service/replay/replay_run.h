@@ -39,6 +39,7 @@ struct replay_run {
     struct spool_queue *queue; /* its front end with threads */
     enum status spool_status;  /* the first failure; with a queue, the queue has it */
     struct err err;
+    uint64_t alarms_left_out; /* by a choice of verdicts: it asks for moves */
 };
 
 /* Are the records of this pair or team kept? */

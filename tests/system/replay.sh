@@ -38,6 +38,9 @@ only() { "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl "$@" >only || fail "$
 [ "$(only --verdict BEHIND | awk '{print $3}')" = b ] || fail "--verdict: $(cat only)"
 [ "$(only --late --until 2026-11-20T05:00:05Z | awk '{print $3}')" = a ] || fail "--late --until: $(cat only)"
 [ "$(only --since 2026-11-20T05:00:05Z | awk '{print $3}')" = b ] && grep -q 'r1: 2 commands' only || fail "--since: $(cat only)"
+printf '%s\n' '{"tst":"2026-11-20T06:00:00.000000Z","topic":"tandem/v1/r1/command","qos":1,"retain":0,"payload":{"id":"z","op":"go","rotation_rad":1}}' >late.jsonl
+"$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl late.jsonl --json --late >only 2>err || fail "alarms: $(cat err)"
+grep -q '"alarms":\[\]' only && grep -q '2 alarms left out: --verdict and --late choose entries' err || fail "alarms: $(cat err)"
 echo 'pairs: {r1: {}, r2: {}}' >both.yaml
 "$TANDEM" replay -c both.yaml odd.jsonl even.jsonl --json --pair r2 >only
 grep -q '^{"pairs":{"r2":{"entries":\[\]' only && ! grep -q '"r1"' only || fail "--pair: $(cat only)"
