@@ -88,6 +88,11 @@ static enum status parse_limit(const struct model *model, const char *text, doub
     for (size_t i = 0; i < count_states(model); i++) {
         names_append_new(names, sizeof names, state_name(model, i));
         if (is_meant(model, i, word)) {
+            if (limits[i] > 0.0) {
+                return err_set(err, STATUS_E_ARG, FAULT_DUPLICATE_NAME, "limits",
+                               "--limits: %s has a limit before '%s', one was expected",
+                               state_name(model, i), text);
+            }
             limits[i] = value;
             found = true;
         }

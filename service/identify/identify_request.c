@@ -175,7 +175,7 @@ const struct identify_option identify_options[] = {
      "write commands for the next recording that tell most, within the limits; from rest (motion)"},
      NULL, 0, MOTION, AT(next.path)},
     {{"next-for", 0, ARGUMENT_REAL, NULL, 1, 600, "S",
-     "length of these commands, before the robot is stopped (60; --next)"}, NULL, 0, MOTION, AT(next.seconds)},
+     "length of these commands in whole segments, such as 0.5 s, before the robot is stopped (60; --next)"}, NULL, 0, MOTION, AT(next.seconds)},
     {{"criterion", 0, ARGUMENT_TEXT, NULL, 0, 0, "mission|all",
      "what they make certain: positions on a mission, or all parameters (mission; --next)"},
      NULL, 0, MOTION, AT(next.criterion)},

@@ -173,6 +173,8 @@ static void test_refused(void)
          "cannot be read at 'speed'"},
         {NULL, "m.csv", "all", plan_path, true, false, STATUS_E_ARG, "exclude each other"},
         {NULL, NULL, NULL, plan_path, true, true, STATUS_E_ARG, "--repeat makes none"},
+        {"speed=1,velocity=2", NULL, NULL, plan_path, true, false, STATUS_E_ARG,
+         "--limits: velocity has a limit before 'velocity=2'"},
         {"speed=1", NULL, NULL, NULL, true, false, STATUS_E_ARG, "--limits needs --next"},
         {NULL, "/nonexistent/m.csv", NULL, plan_path, true, false, STATUS_E_IO, "cannot open"},
         {NULL, NULL, NULL, "/nonexistent/p.csv", true, false, STATUS_E_IO, "cannot be written"},
