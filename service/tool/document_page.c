@@ -104,28 +104,27 @@ static void flatten_members(json_t *object)
     }
 }
 
-/* Finds the other end of an interval: "lag_high_s" of "lag_low_s". False: the key names none. */
-static bool name_other_end(const char *key, char other[NAME_BYTES])
-{
-    static const char *const ends[2] = {"low", "high"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *at = strstr(key, ends[i]);
-        const char *after = at ? at + strlen(ends[i]) : NULL;
-        if (at && (at == key || at[-1] == '_') && (*after == '\0' || *after == '_')) {
-            (void)snprintf(other, NAME_BYTES, "%.*s%s%s", (int)(at - key), key, ends[1 - i],
-                           after);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An interval with one end must not look like one without any. */
-static bool is_open_end(json_t *object, const char *key, const json_t *member)
+/* Is there a number under the key with this word in place of another one? */
+static bool has_number(json_t *object, const char *key, const char *word, const char *instead)
 {
     char other[NAME_BYTES];
-    return json_is_null(member) && name_other_end(key, other) &&
-           json_is_number(json_object_get(object, other));
+    const char *at = strstr(key, word);
+    const char *after = at ? at + strlen(word) : NULL;
+    if (!at || (at != key && at[-1] != '_') || (*after != '\0' && *after != '_')) {
+        return false;
+    }
+    (void)snprintf(other, sizeof other, "%.*s%s%s", (int)(at - key), key, instead, after);
+    return json_is_number(json_object_get(object, other));
+}
+
+/* An end of an interval that has another end or a middle, as "lag_low_s" has "lag_high_s" and
+ * "lag_expected_s", must not be left out. */
+static bool is_open_end(json_t *object, const char *key, const json_t *member)
+{
+    return json_is_null(member) &&
+           (has_number(object, key, "low", "high") || has_number(object, key, "high", "low") ||
+            has_number(object, key, "low", "expected") ||
+            has_number(object, key, "high", "expected"));
 }
 
 /* Leaves scalars, arrays of scalars, and objects; removes what is unknown, empty, or shown

@@ -98,6 +98,31 @@ def check_stops(rig):
         assert end["stop_detail"] == ("it is slower" if stop == "drift" else None), end
 
 
+def check_second(rig):
+    """Each driver gets its own answers, and the plan ends because another one commands its pair."""
+    process = begin(rig, "--port", rig.broker_port, "--goal", "0.1%")
+    process.stdout.readline()
+    command = [TANDEM, "drive", "--port", str(rig.broker_port), "--count", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s(60))
+    out, err = process.communicate(timeout=limit_s(60))
+    end = json.loads(out.splitlines()[-1])
+    assert process.returncode == 3 and end["stop"] == "another_driver" and end["timed_out"] == 0, (process.returncode, end, err)
+    assert done.returncode == 0 and "1 commands, 1 answered" in done.stdout and "another client" not in done.stderr + err, (done, err)
+
+
+def check_moving(rig):
+    """A move that is longer than --timeout: the next one starts where the robot comes to rest."""
+    moves, end = drive(rig, "--port", rig.broker_port, "--pair", "slow", "--room", ",".join(map(str, ROOM)), "--timeout", 0.1,
+                       "--turn-min", 1, "--count", 4, status=3)
+    assert end["stop"] in ("blocked", "count"), end
+    x, y, heading = 0.0, 0.0, 0.0
+    for move in moves:
+        heading += move["rotation_rad"]
+        x += move["displacement_m"] * math.cos(heading)
+        y += move["displacement_m"] * math.sin(heading)
+        assert ROOM[0] <= x <= ROOM[2] and ROOM[1] <= y <= ROOM[3], moves
+
+
 def check_wrong(rig):
     for options, text in WRONG:
         command = [TANDEM, "drive", "--port", str(rig.broker_port), "--pair", "room", *options]
@@ -117,7 +142,10 @@ def main():
         check_goal(rig)
         check_mission(rig)
         check_stops(rig)
-    print("plans: goal, mission, room, stops and wrong options")
+        check_second(rig)
+        rig.start("robot", "--pair", "slow", "--side", "both", "--angular-speed", 1, "--linear-speed", 0.5, "--telemetry-rate", 10)
+        check_moving(rig)
+    print("plans: goal, mission, room, stops, a second driver and wrong options")
 
 
 main()

@@ -336,7 +336,8 @@ void forecast_report_why(const struct forecast_past *past,
     }
     switch (trust->why) {
     case FORECAST_FEW_MOVES:
-        (void)snprintf(text, size, "%sfew moves", move);
+        (void)snprintf(text, size, "%sfew moves%s", move,
+                       f->timed_out > 0 ? " that both robots answered" : "");
         break;
     case FORECAST_NEW_ROTATION:
     case FORECAST_NEW_DISPLACEMENT:
