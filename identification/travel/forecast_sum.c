@@ -372,8 +372,7 @@ static enum forecast_answer judge_moves(const struct forecast_past *past,
         const double reach_s = fmax(lag.high_s, -lag.low_s);
         if (own == FORECAST_NO || (own == FORECAST_NOT_KNOWN && answer == FORECAST_YES) ||
             (own == answer && (i == 0 || reach_s > worst_s))) {
-            const enum forecast_why why =
-                own == FORECAST_YES ? FORECAST_WITHIN : FORECAST_MOVE;
+            const enum forecast_why why = own == FORECAST_YES ? FORECAST_WITHIN : FORECAST_MOVE;
             *out = (struct forecast_trust){own, why, i, lag.low_s, lag.high_s};
             answer = own;
             worst_s = reach_s;

@@ -23,7 +23,7 @@
 enum {
     STOP_MS = 3000,
     CONNECT_US = 10 * 1000 * 1000,
-    POSE_US = 5 * 1000 * 1000,  /* time for a pose to arrive, */
+    POSE_US = 5 * 1000 * 1000,    /* time for a pose to arrive, */
     SETTLE_US = 60 * 1000 * 1000, /* and for a robot to come to rest */
     THIRDS = 3,
     ROUND = THIRDS * THIRDS,
@@ -105,9 +105,9 @@ static void receive_event(void *context, const struct event *event)
     }
     if (d->plan) {
         drive_plan_receive_pose(d->plan, event,
-                                d->open                             ? DRIVE_MOVES
+                                d->open                           ? DRIVE_MOVES
                                 : d->status == REPLY_STATUS_COUNT ? DRIVE_UNSURE
-                                                                    : DRIVE_STANDS);
+                                                                  : DRIVE_STANDS);
     }
     if (is_reply && !d->lab_path && d->lap_us[event->side] == LAB_TIME_NONE) {
         d->lap_us[event->side] = event->t_us - d->command.source_us;
@@ -606,7 +606,8 @@ int command_drive(int argc, char **argv)
         {"room", 0, ARGUMENT_TEXT, &d.options.room, 0, 0, "X0,Y0,X1,Y1",
          "corners of the rectangle that moves must end in, m"},
         {"url", 0, ARGUMENT_TEXT, &d.url, 0, 0, "URL", "of the daemon that has moves (-c: the lab's)"},
-        {"token-file", 0, ARGUMENT_TEXT, &d.token_file, 0, 0, "FILE", "its first line is the daemon's token (the lab's)"},
+        {"token-file", 0, ARGUMENT_TEXT, &d.token_file, 0, 0, "FILE",
+         "its first line is the daemon's token (the lab's)"},
         {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
         {"json", 0, ARGUMENT_FLAG, &d.json, 0, 0, NULL, "a JSON document for each move, and one of the counts"},
     };

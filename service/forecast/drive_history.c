@@ -48,7 +48,7 @@ bool drive_history_read(const struct drive_daemon *daemon, const char *pair,
     daemon_client_init(&client, "drive");
     write_url(http, url);
     client.url = daemon->url ? daemon->url : url;
-    client.ca_file = daemon->ca_file           ? daemon->ca_file
+    client.ca_file = daemon->ca_file            ? daemon->ca_file
                      : http->tls_certificate[0] ? http->tls_certificate
                                                 : NULL;
     client.token_file = daemon->token_file;

@@ -7,7 +7,7 @@
 #include "config/labfile/lab_file.h"
 #include "identification/travel/next_move.h"
 
-/* Where the daemon answers; NULL: as the lab file says. Over HTTPS the lab's own certificate is
+/* The address of the daemon; NULL: as the lab file says. Over HTTPS the lab's own certificate is
  * then trusted. */
 struct drive_daemon {
     const struct http_options *http;

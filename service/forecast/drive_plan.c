@@ -148,10 +148,11 @@ bool drive_plan_stands_inside(const struct drive_plan *plan)
             inside && aim->room_m[0][k] <= plan->pose[k] && plan->pose[k] <= aim->room_m[1][k];
     }
     if (!plan->has_pose) {
-        return refuse_option("--room", "",
-                             plan->rest_us == LAB_TIME_NONE
-                          ? "no pose of the real robot arrived: its telemetry must have one"
-                          : "the real robot moves: it must stand before the first move");
+        return refuse_option(
+            "--room", "",
+            plan->rest_us == LAB_TIME_NONE
+                ? "no pose of the real robot arrived: its telemetry must have one"
+                : "the real robot moves: it must stand before the first move");
     }
     if (!inside) {
         complain("drive: --room: the robot stands at (%.3g, %.3g), outside of the room",
@@ -302,7 +303,8 @@ static const char *stop_detail(const struct drive_plan *plan)
     static const char *const details[DRIVE_STOP_COUNT] = {
         [DRIVE_NO_ROOM] = "no move ends in the room",
         [DRIVE_NO_POSE] = "the robot does not say where it comes to rest",
-        [DRIVE_ANOTHER] = "somebody else commands the pair, so laps and poses are not the plan's",
+        [DRIVE_ANOTHER] =
+            "somebody else commands the pair, so laps and poses are not the plan's",
         [DRIVE_BLOCKED] = "blocked, failed or silent twice in a row",
         [DRIVE_COUNT] = "--count",
         [DRIVE_TIME] = "--for",

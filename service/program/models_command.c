@@ -80,8 +80,7 @@ static void write_model(struct json_writer *w, const struct choice *c)
     }
     /* A robot in the plane may have a pose more than velocities. */
     JSON_LIST(w, "pose", size_t i = 0; i < model_pose_count(model); i++) {
-        json_write_text(w, NULL,
-                        i < model->axis_count ? model->axes[i].pose : model->heading);
+        json_write_text(w, NULL, i < model->axis_count ? model->axes[i].pose : model->heading);
     }
     JSON_LIST(w, "parameters", size_t k = 0; k < model->parameter_count; k++) {
         const struct model_parameter *p = &model->parameters[k];

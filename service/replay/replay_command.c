@@ -266,8 +266,8 @@ static int read_and_report(struct replay_run *run, char **paths, int count)
                                        .count = (size_t)count,
                                        .pair = o->pair,
                                        .columns = o->column_words,
-                                       .is_table = o->column_words ||
-                                                   replay_moves_is_table(paths[0]),
+                                       .is_table =
+                                           o->column_words || replay_moves_is_table(paths[0]),
                                        .goes_on = true,
                                        .threads = run->threads,
                                        .speed = o->speed};
@@ -284,7 +284,8 @@ static int read_and_report(struct replay_run *run, char **paths, int count)
     }
     if (run->alarms_left_out > 0) {
         (void)fprintf(stderr,
-                      "tandem: replay: %" PRIu64 " alarm%s left out: --verdict and --late choose "
+                      "tandem: replay: %" PRIu64
+                      " alarm%s left out: --verdict and --late choose "
                       "entries\n",
                       run->alarms_left_out, run->alarms_left_out == 1 ? "" : "s");
     }

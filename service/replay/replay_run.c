@@ -183,8 +183,7 @@ static bool is_selected(struct replay_run *run, const struct effect *effect, con
         return false;
     }
     return only->verdicts == 0 || !e || only->verdicts >> e->verdict & 1U ||
-           (only->verdicts >> ENTRY_FILTER_INCONSISTENT & 1U &&
-            e->consistency == INCONSISTENT);
+           (only->verdicts >> ENTRY_FILTER_INCONSISTENT & 1U && e->consistency == INCONSISTENT);
 }
 
 void replay_write_effect(void *context, const struct effect *effect)

@@ -149,9 +149,10 @@ static void simplify_object(json_t *object)
         simplify_object(member);
         if (is_open_end(object, key, member)) {
             (void)json_object_set_new(object, key, json_string("not known"));
-        } else if (json_is_null(member) || (json_is_object(member) && json_object_size(member) == 0) ||
-            (json_is_array(member) && !first) ||
-            (json_is_string(member) && json_string_length(member) == 0)) {
+        } else if (json_is_null(member) ||
+                   (json_is_object(member) && json_object_size(member) == 0) ||
+                   (json_is_array(member) && !first) ||
+                   (json_is_string(member) && json_string_length(member) == 0)) {
             (void)json_object_del(object, key);
         }
     }
@@ -248,9 +249,10 @@ static bool format_open_interval(const json_t *value, char text[CELL_BYTES])
         return false;
     }
     format_scalar(json_is_null(low) ? high : low, end);
-    (void)snprintf(text, CELL_BYTES, json_is_null(low) && json_is_null(high) ? "not known%.0s"
-                                     : json_is_null(low)                      ? "≤ %s"
-                                                                              : "≥ %s",
+    (void)snprintf(text, CELL_BYTES,
+                   json_is_null(low) && json_is_null(high) ? "not known%.0s"
+                   : json_is_null(low)                     ? "≤ %s"
+                                                           : "≥ %s",
                    end);
     return true;
 }
@@ -325,7 +327,7 @@ static int count_letters(const char *text)
     return n;
 }
 
-/* Prints a text in so many columns; a negative width aligns to the left. */
+/* Prints a text in a column of this width; a negative one aligns to the left. */
 static void print_padded(const char *text, int width, FILE *out)
 {
     const int more = (int)strlen(text) - count_letters(text);

@@ -37,14 +37,15 @@ static void write_ends(const void *what, struct json_writer *w)
 static void test_ends(void)
 {
     char *text = print_document(write_ends);
-    static const char *const found[] = {"real_lap: low_s 2.1, high_s not known",
-                                        "lag: lag_low_s not known, lag_high_s 0.5",
-                                        "virtual_lap: expected_s 2, low_s not known, high_s not known",
-                                        "flow: high_s 0.5",
-                                        "both 1 2",
-                                        "least ≥ 1.5",
-                                        "most ≤ 2.5",
-                                        "none not known"};
+    static const char *const found[] = {
+        "real_lap: low_s 2.1, high_s not known",
+        "lag: lag_low_s not known, lag_high_s 0.5",
+        "virtual_lap: expected_s 2, low_s not known, high_s not known",
+        "flow: high_s 0.5",
+        "both 1 2",
+        "least ≥ 1.5",
+        "most ≤ 2.5",
+        "none not known"};
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         CHECK(text, strstr(text, found[i]) != NULL);
     }

@@ -108,8 +108,7 @@ static bool refuse_idle(const char *path, const struct any_experiment *file,
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].given && file->kind != rows[i].kind) {
             (void)fprintf(
-                stderr,
-                "tandem: follow: %s is for experiments of kind %s; %s is of kind %s\n",
+                stderr, "tandem: follow: %s is for experiments of kind %s; %s is of kind %s\n",
                 rows[i].option, experiment_kind_name(rows[i].kind), path,
                 experiment_kind_name(file->kind));
             return true;
