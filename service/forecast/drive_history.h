@@ -7,8 +7,8 @@
 #include "config/labfile/lab_file.h"
 #include "identification/travel/next_move.h"
 
-/* The address of the daemon; NULL: as the lab file says. Over HTTPS the lab's own certificate is
- * then trusted. */
+/* The address of the daemon; NULL: as the lab file says. Over HTTPS the lab's own certificate
+ * is then trusted. */
 struct drive_daemon {
     const struct http_options *http;
     const char *url, *token_file, *ca_file;
