@@ -50,6 +50,7 @@ def check_http(rig):
     ask = {"moves": [{"rotation_rad": 0.3}] * 2, "bound_s": 5}
     answer = json.loads(rig.fetch(url, "POST", json.dumps(ask).encode(), kind="application/json"))
     assert answer["moves"] == 2 and answer["answer"] in ("yes", "not known") and answer["why"], answer
+    assert answer["decides"]["move"] == 1 and {"lag_low_s", "lag_high_s"} <= answer["decides"].keys(), answer
     for query in ("?level=0.99&rotation_rad=1", "?level=0.9", "?open=1&rotation_rad=1", "?rotation_rad=far", "?open=2"):
         refused(rig, url + query, "bad-parameter")
     for body in ({}, {"moves": []}, {"moves": [{}] * 257}, {"moves": [{"rotation": 1}]}, {"moves": [{}], "bound_s": 0},

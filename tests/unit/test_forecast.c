@@ -281,6 +281,44 @@ static void test_published(void)
     run_published(PAIR_FORECAST_LATE);
 }
 
+/* ---- the end of a queue ---- */
+
+/* A late command has no known end, so both have none, whatever is known of the second one. */
+static void test_queue(void)
+{
+    static struct script s;
+    static struct json_writer w;
+    char text[4096];
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 40; k++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "q%d", k);
+        send_go(&s, AT(20.0 * k), id, 1.0, 0.0);
+        answer(&s, AT(20.0 * k + 1.0 + 0.001 * (k % 3)), SIDE_REAL, id, REPLY_DONE, false);
+        answer(&s, AT(20.0 * k + 1.2 + 0.001 * (k % 4)), SIDE_VIRTUAL, id, REPLY_DONE, false);
+    }
+    for (int late = 0; late < 2; late++) {
+        const double t_s = 1000.0 + 20.0 * late;
+        if (late) {
+            answer(&s, AT(t_s - 10.0), SIDE_REAL, "only", REPLY_DONE, false);
+            answer(&s, AT(t_s - 9.9), SIDE_VIRTUAL, "only", REPLY_DONE, false);
+            send_go(&s, AT(t_s), "late", 1.0, 0.0);
+        }
+        send_go(&s, AT(t_s + 4.9), late ? "new" : "only", 1.0, 0.0);
+        json_write_start(&w, text, sizeof text, NULL, NULL);
+        forecast_report_open(&w, NULL, lab_pair(s.lab, 0), &s.params[0], AT(t_s + 5.0));
+        CHECK("whole", json_write_end(&w));
+        json_t *document = json_loadb(text, w.used, 0, NULL);
+        const json_t *queue = json_object_get(document, "queue");
+        const json_t *end = json_array_get(json_object_get(queue, "done_t"), 1);
+        CHECK_INT("open", number_at(queue, "moves"), late ? 2 : 1);
+        CHECK_INT("end", json_is_number(end), !late);
+        json_decref(document);
+    }
+    script_close(&s);
+}
+
 /* ---- limits of the answer ---- */
 
 static struct forecast_move moves[FORECAST_WINDOW_MAX];
@@ -379,6 +417,7 @@ int main(void)
     CU_add_test(suite, "link mode", test_link);
     CU_add_test(suite, "other commands", test_other_commands);
     CU_add_test(suite, "over MQTT", test_published);
+    CU_add_test(suite, "end of a queue", test_queue);
     CU_add_test(suite, "limits of the answer", test_limits);
     CU_add_test(suite, "gauge", test_gauge);
     return check_run();
