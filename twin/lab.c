@@ -328,7 +328,9 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
         return;
     }
     const bool team_only = event->kind == EVENT_TEAM || event->kind == EVENT_FORECAST;
-    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT && !team_only) {
+    const bool of_daemon = event->kind == EVENT_REQUEST || event->kind == EVENT_FIT ||
+                           event->kind == EVENT_VERSION || team_only;
+    if (!of_daemon) {
         lab->state->last_message_us = event->t_us;
         lab->state->started = false;
     }

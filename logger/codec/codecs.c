@@ -120,6 +120,15 @@ static const struct payload_member fit_members[] = {
     {.name = "detail", .type = PAYLOAD_WORD, PAYLOAD_IN(fit.detail),
      .expected = "a \"detail\" of at most 103 bytes was expected"},
 };
+
+static const struct payload_member version_members[] = {
+    {.name = "pair", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(pair),
+     .expected = "a \"pair\" of at most 31 bytes was expected"},
+    {.name = "side", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(side), .names = &side_names,
+     .expected = "a \"side\" out of real virtual was expected"},
+    {.name = "version", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(connection.version),
+     .expected = "a \"version\" of at most 64 bytes was expected"},
+};
 /* clang-format on */
 
 /* Returns the part of the topic behind "$lab/", or NULL if it is another topic. */
@@ -157,6 +166,8 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
          "\"pair\" and \"action\" were expected", NULL},
         {"fit", EVENT_FIT, PAYLOAD_PART(fit, fit_members),
          "\"pair\", \"side\", \"job\" and \"outcome\" were expected", NULL},
+        {"version", EVENT_VERSION, PAYLOAD_PART(connection, version_members),
+         "\"pair\", \"side\" and \"version\" were expected", NULL},
     };
     const char *rest = find_rest(prefix, message->topic);
     struct event e = {.pair = "$lab"};

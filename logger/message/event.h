@@ -54,6 +54,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that violates the protocol */    \
     X(EVENT_AWAY, "away") /* no messages were received: the next ones may have waited */       \
     X(EVENT_SESSION, "session") /* the daemon connected to the broker, again or with a new session */ \
+    X(EVENT_VERSION, "version") /* the lab file states another version of a robot's program */ \
     X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
     X(EVENT_STOP, "stop") /* the daemon stopped properly */
 /* clang-format on */
@@ -371,7 +372,7 @@ struct event {
         struct event_command command;
         struct event_reply reply;
         struct event_telemetry telemetry;
-        struct event_connection connection;
+        struct event_connection connection; /* EVENT_VERSION: its version only */
         struct event_echo echo;
         struct event_ack ack;
         struct event_request request;

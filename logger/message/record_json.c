@@ -179,6 +179,9 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_ECHO:
         json_write_int(w, "probe", event->echo.probe);
         break;
+    case EVENT_VERSION:
+        JSON_WRITE(w, OPTIONAL_TEXT("robot_version", event->connection.version));
+        break;
     case EVENT_ACK:
         JSON_WRITE(w, JSON("version", event->ack.version), JSON("detail", event->ack.reason));
         break;

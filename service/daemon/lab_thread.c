@@ -106,6 +106,23 @@ static void await_sync(struct daemon *d)
     }
 }
 
+/* Versions in the lab file are known to nobody who has only the journal. */
+static void record_versions(const struct daemon *d)
+{
+    for (size_t i = 0; i < d->params.pair_count; i++) {
+        const struct pair_params *p = &d->params.pairs[i];
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            char payload[512];
+            if (!pair_version_is_recorded(lab_pair(d->lab, i), p, s)) {
+                inbox_record(d->inbox, "version", payload,
+                             JSON_FORMAT(payload, sizeof payload, JSON("pair", p->id),
+                                         JSON("side", side_name(s)),
+                                         JSON("version", p->version[s])));
+            }
+        }
+    }
+}
+
 static void go_live(struct daemon *d)
 {
     d->thread.live = true;
@@ -114,6 +131,7 @@ static void go_live(struct daemon *d)
     d->maintenance.health.restored = true;
     (void)pthread_mutex_unlock(&d->lock);
     effect_executor_go_live(d);
+    record_versions(d);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));

@@ -201,6 +201,9 @@ static void fuzz_limits(const struct event *e)
     case EVENT_SESSION:
         assert(e->session.away_us >= 0);
         break;
+    case EVENT_VERSION:
+        assert(e->side < SIDE_COUNT);
+        break;
     case EVENT_CONNECTION:
     case EVENT_AWAY:
     case EVENT_START:

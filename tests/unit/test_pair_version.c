@@ -10,8 +10,8 @@
 
 struct heard {
     struct script *script;
-    char changes[512]; /* "action by detail previous;" each */
-    char json[8192];   /* the last change */
+    char changes[1024]; /* "action by detail previous;" each */
+    char json[8192];    /* the last change */
 };
 
 static void record_change(void *context, const struct effect *effect)
@@ -150,8 +150,53 @@ static void test_lab_file(void)
     connect_robot(&s, 5, SIDE_VIRTUAL, true, "");
     run_command(&s, 6, "c");
     check_entry("it says none: the lab file's again", &s, 2, "", "lab 1");
-    CHECK_TEXT("which is a change", heard.changes,
+    CHECK_TEXT("both are changes", heard.changes,
+               "version_changed virtual 1.0, before lab 1|lab 1;"
                "version_changed virtual lab 1, before 1.0|1.0;");
+    script_close(&s);
+}
+
+static void state_version(struct script *s, double t_s, const char *version)
+{
+    struct event e = script_event("r1", AT(t_s), EVENT_VERSION, SIDE_VIRTUAL);
+    (void)snprintf(e.connection.version, sizeof e.connection.version, "%s", version);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+/* The lab file has another version after a restart: the journal's line says so. */
+static void test_stated(void)
+{
+    static struct script s;
+    static struct heard heard;
+    const struct pair_params *p = &s.params[0];
+    script_init(&s, 1);
+    (void)snprintf(s.params[0].version[SIDE_VIRTUAL], EVENT_VERSION_MAX, "2");
+    open_lab(&s, &heard);
+    CHECK("not yet", !pair_version_is_recorded(lab_pair(s.lab, 0), p, SIDE_VIRTUAL));
+    CHECK("an unknown one is", pair_version_is_recorded(lab_pair(s.lab, 0), p, SIDE_REAL));
+    state_version(&s, 0, "1");
+    run_command(&s, 1, "a");
+    check_entry("that of the line, not of the lab file of today", &s, 0, "", "1");
+    script_command(&s, "r1", AT(3), "b");
+    state_version(&s, 4, "2");
+    CHECK("now it is", pair_version_is_recorded(lab_pair(s.lab, 0), p, SIDE_VIRTUAL));
+    CHECK_TEXT("a change", heard.changes, "version_changed virtual 2, before 1|1;");
+    CHECK("it is no message of the robot", !lab_pair(s.lab, 0)->side[SIDE_VIRTUAL].known);
+    script_reply(&s, "r1", AT(5), SIDE_REAL, "b", DONE);
+    script_tick(&s, AT(30));
+    check_entry("sent before, without a reply", &s, 1, "", "1");
+    state_version(&s, 31, "2");
+    connect_robot(&s, 32, SIDE_VIRTUAL, true, "2");
+    state_version(&s, 33, "3");
+    CHECK_TEXT("the robot's own word goes before", heard.changes,
+               "version_changed virtual 2, before 1|1;");
+    connect_robot(&s, 34, SIDE_VIRTUAL, true, "");
+    state_version(&s, 35, "");
+    CHECK_TEXT("withdrawn", heard.changes,
+               "version_changed virtual 2, before 1|1;version_changed virtual 3, before 2|2;"
+               "version_changed virtual unknown, before 3|3;");
+    state_version(&s, 36, "4");
+    CHECK("the first known one is no change", !strstr(heard.changes, "before unknown"));
     script_close(&s);
 }
 
@@ -227,6 +272,7 @@ int main(void)
     CU_add_test(suite, "entries", test_entries);
     CU_add_test(suite, "open command", test_open_command);
     CU_add_test(suite, "lab file", test_lab_file);
+    CU_add_test(suite, "stated", test_stated);
     CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "messages", test_messages);
     return check_run();

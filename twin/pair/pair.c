@@ -605,7 +605,7 @@ static void on_connection(const struct pair_run *run)
     side->known = true;
     side->online = c->online;
     if (c->online) {
-        pair_version_apply(run);
+        pair_version_receive(run);
         check_boot(run, side, c->boot);
     }
 }
@@ -628,7 +628,7 @@ static void on_echo(const struct pair_run *run)
 static void record_seen(const struct pair_run *run)
 {
     if (run->event->side >= SIDE_COUNT || run->event->kind == EVENT_MALFORMED ||
-        run->event->kind == EVENT_FIT) {
+        run->event->kind == EVENT_FIT || run->event->kind == EVENT_VERSION) {
         return;
     }
     struct pair_side *side = &run->pair->side[run->event->side];
@@ -684,6 +684,7 @@ static void on_lost_session(const struct pair_run *run)
         "unknown): what it stored for Tandem is lost, commands and replies may be missing");
 }
 
+/* clang-format off */
 static void (*const appliers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
     [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
     [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
@@ -691,7 +692,9 @@ static void (*const appliers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
     [EVENT_MALFORMED] = on_malformed, [EVENT_SESSION] = on_lost_session,
     [EVENT_STOP] = stop_probes,       [EVENT_POSE_ACK] = pair_correct_acknowledge,
     [EVENT_FAULT] = pair_apply_fault, [EVENT_NOTE] = pair_apply_note,
+    [EVENT_VERSION] = pair_version_apply,
 };
+/* clang-format on */
 
 void pair_apply(const struct pair_run *run)
 {

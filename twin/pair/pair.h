@@ -105,10 +105,13 @@ struct pair_move { /* A row of the calibration window. */
     uint32_t kind;             /* enum profile_class */
 };
 
-/* Versions of a robot's program, from its connection; "": not sent. */
+/* Versions of a robot's program; "": unknown. */
 struct pair_version {
-    char now[EVENT_VERSION_MAX], before[EVENT_VERSION_MAX];
-    int64_t since_us; /* lab time of the last change */
+    char sent[EVENT_VERSION_MAX];   /* by its connection: it decides */
+    char stated[EVENT_VERSION_MAX]; /* by the lab file, as the journal has it */
+    char before[EVENT_VERSION_MAX]; /* in force before the last change */
+    bool is_stated;                 /* else the journal has none: the lab file's */
+    int64_t since_us;               /* lab time of the last change */
 };
 
 /* State of one side. The members used by every message come first. */
@@ -324,6 +327,9 @@ size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p
  * the lab file's; "": unknown. Of earlier versions only the last one is known. */
 const char *pair_version_at(const struct pair *pair, const struct pair_params *p,
                             enum side side, int64_t t_us);
+/* Does the journal have the version that the lab file states? */
+bool pair_version_is_recorded(const struct pair *pair, const struct pair_params *p,
+                              enum side side);
 /* Lists the window's moves with a lap at arrival, oldest first; returns their number. */
 size_t pair_forecast_moves(const struct pair *pair, const struct pair_params *p,
                            struct forecast_move moves[PAIR_WINDOW_MAX]);

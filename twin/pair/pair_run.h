@@ -176,8 +176,7 @@ void pair_forecast_change(const struct pair_run *run, const struct parameter_for
 /* ---- pair_parts.c: parts of the unexpected lag ---- */
 
 /* Fills the parts of the entry's lag, and learns what is usual. */
-void pair_parts_fill(const struct pair_run *run, const struct pair_slot *slot,
-                     struct entry *e);
+void pair_parts_fill(const struct pair_run *run, const struct pair_slot *slot, struct entry *e);
 
 /* ---- pair_eta.c: forecasts over MQTT ---- */
 
@@ -219,6 +218,8 @@ void pair_activate_set(const struct pair_run *run, enum parameter_action action,
 /* ---- pair_version.c ---- */
 
 /* Applies the version in a robot's connection message. */
+void pair_version_receive(const struct pair_run *run);
+/* Applies another version in the lab file. */
 void pair_version_apply(const struct pair_run *run);
 
 /* ---- pair_fault.c: faults that a robot reports, and observations of its codec ---- */
