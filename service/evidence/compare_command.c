@@ -1,6 +1,7 @@
 /* service/evidence/compare_command.c - `tandem compare`: what differs between two recordings.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "service/evidence/compare_plot.h"
@@ -17,6 +18,11 @@ enum { CONDITIONS_MAX = 64 };
 /* The confidence of a whole comparison; conditions share what is missing. */
 #define CONFIDENCE 0.95
 
+struct left_out {
+    const char *id;
+    struct err why;
+};
+
 struct run {
     struct two_recordings two;
     const char *pair, *match, *split_text, *plot;
@@ -26,8 +32,9 @@ struct run {
     struct condition conditions[CONDITIONS_MAX];
     size_t condition_count;
     struct json_writer w;
-    size_t undivided; /* pairs that --split left whole, and that are left out */
-    bool failed;      /* a condition */
+    struct left_out *left_out; /* [left_out_count] pairs that --split could not divide */
+    size_t left_out_count;
+    bool failed; /* a condition */
 };
 
 /* ---- one pair -----------------------------------------------------------------------------
@@ -80,7 +87,7 @@ static enum status compare_loaded(struct run *run, const char *id,
     if (status == STATUS_OK && run->json) {
         compare_print_json(&run->w, id, a, b, &c);
     } else if (status == STATUS_OK) {
-        compare_print_text(id, &c, run->all, stdout);
+        compare_print_text(id, a, b, &c, run->all, stdout);
     }
     status = status == STATUS_OK ? judge_pair(run, id, a, b, &c) : status;
     status = status == STATUS_OK ? STATUS_OK : err_no_memory(err, id, "out of memory");
@@ -91,10 +98,9 @@ static enum status compare_loaded(struct run *run, const char *id,
     return status;
 }
 
-/* Pairs that have nothing to split at are left out, unless all are. */
-static enum status leave_out(struct run *run, const char *id, struct err *err)
+/* A pair that is not compared proves nothing. */
+static void fail_needs(struct run *run, const char *id)
 {
-    run->undivided++;
     for (size_t i = 0; i < run->condition_count; i++) {
         if (run->conditions[i].needed) {
             (void)fprintf(stderr, "%-11s %s  %s\n", condition_result_name(CONDITION_FAILED), id,
@@ -102,11 +108,20 @@ static enum status leave_out(struct run *run, const char *id, struct err *err)
             run->failed = true;
         }
     }
-    if (run->undivided == run->two.count) {
-        return STATUS_E_EMPTY;
+}
+
+/* Leaves out a pair that has nothing to split at. */
+static enum status leave_out(struct run *run, const char *id, struct err *err)
+{
+    struct left_out *grown =
+        realloc(run->left_out, (run->left_out_count + 1) * sizeof *run->left_out);
+    if (!grown) {
+        return err_no_memory(err, id, "out of memory");
     }
-    complain_err(err);
+    run->left_out = grown;
+    grown[run->left_out_count++] = (struct left_out){id, *err};
     *err = (struct err){0};
+    fail_needs(run, id);
     return STATUS_OK;
 }
 
@@ -164,11 +179,34 @@ static enum status compare_all(struct run *run, struct err *err)
         json_write_close(&run->w);
         write_only(run, "only_a", 0);
         write_only(run, "only_b", 1);
+        if (run->left_out_count > 0) {
+            JSON_MAP(&run->w, "left_out", size_t i = 0; i < run->left_out_count; i++) {
+                json_write_text(&run->w, run->left_out[i].id, run->left_out[i].why.text);
+            }
+        }
         json_write_close(&run->w);
         (void)json_write_end(&run->w);
         (void)fputc('\n', stdout);
     }
     return status;
+}
+
+/* Beside pairs that were compared, the others are part of the result. */
+static void report_left_out(const struct run *run)
+{
+    const bool any = run->left_out_count < run->two.count;
+    for (size_t i = 0; i < run->left_out_count; i++) {
+        const struct left_out *pair = &run->left_out[i];
+        if (!any) {
+            (void)fprintf(stderr, "tandem: %s: %s\n", pair->why.where, pair->why.text);
+        } else if (!run->json) {
+            (void)printf("%s: left out: %s\n", pair->id, pair->why.text);
+        }
+    }
+    if (any && run->left_out_count > 0) {
+        (void)fprintf(stderr, "tandem: --split: %zu of %zu pairs left out\n",
+                      run->left_out_count, run->two.count);
+    }
 }
 
 static int run_compare(struct run *run)
@@ -179,11 +217,15 @@ static int run_compare(struct run *run)
                              "--plot draws one pair, %zu are in both: name it by --pair",
                              run->two.count);
     }
+    if (run->two.count == 0) {
+        fail_needs(run, "no command");
+    }
     if (compare_all(run, &err) != STATUS_OK) {
         complain_err(&err);
         return EXIT_FAILED;
     }
-    return run->failed ? EXIT_AS_ASKED : EXIT_FINE;
+    report_left_out(run);
+    return run->failed ? EXIT_AS_ASKED : run->left_out_count > 0 ? EXIT_FAILED : EXIT_FINE;
 }
 
 /* ---- the command --------------------------------------------------------------------------
@@ -245,8 +287,8 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
          "only this pair; with =: A's pair against another one of B"},
         {"match", 0, ARGUMENT_TEXT, &run->match, 0, 0, "auto|id|sequence|none",
          "how commands of A and B are matched (auto)"},
-        {"split", 0, ARGUMENT_TEXT, &run->split_text, 0, 0, "change:N, entry:N, version:TEXT or a time",
-         "compare one recording before and after this"},
+        {"split", 0, ARGUMENT_TEXT, &run->split_text, 0, 0, "change:N, entry:N, [SIDE_]version:TEXT or a time",
+         "compare one recording before and after this, or a version with the one before"},
         {"fail-if", 0, ARGUMENT_LIST, &fail_if, 0, 0, "COND",
          "exit with 3 if this is proved, such as 'abs_lag_s>0.01'"},
         {"need", 0, ARGUMENT_LIST, &need, 0, 0, "COND", "exit with 3 unless this is proved"},
@@ -263,7 +305,8 @@ static int parse_options(struct run *run, int argc, char **argv, struct argument
                     "  tandem compare -c old.yaml -c new.yaml lab.jsonl\n"
                     "  tandem compare -c lab.yaml --split change:3 lab.jsonl\n"
                     "  tandem compare A.json B.json --fail-if 'abs_lag_s>0.01'\n",
-        .exit_status = "a file could not be read or written, or no pair is in both",
+        .exit_status = "a file could not be read or written, no pair is in both, or --split "
+                       "left a pair out",
         .exit_as_asked = "what --fail-if names is proved, or what --need names is not",
         ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
@@ -291,5 +334,6 @@ int command_compare(int argc, char **argv)
     status = two_recordings_open(&run.two, "compare", lab_paths, labs.count, run.pair);
     status = status == EXIT_FINE ? run_compare(&run) : status;
     two_recordings_close(&run.two);
+    free(run.left_out);
     return status;
 }

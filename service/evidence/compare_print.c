@@ -17,7 +17,7 @@ double compare_round(double value)
  */
 
 /* Each cell begins with its own gap. */
-enum { LABEL = 23, LONG_LABEL = 31 };
+enum { LABEL = 23, LONG_LABEL = 31, VERSIONS_SHOWN = 512 };
 
 static void print_label(FILE *out, int width, const char *label)
 {
@@ -157,16 +157,30 @@ static void print_alarms(const struct comparison *c, bool all, FILE *out)
     }
 }
 
+/* Appends the versions of a side's commands, each once. Returns whether any is known. */
+static bool list_versions(const struct recorded_pair *pair, enum side side, char *list,
+                          size_t size)
+{
+    size_t at = 0;
+    bool known = false;
+    const char *text = NULL;
+    list[0] = '\0';
+    while ((text = recorded_pair_next_version(pair, side, &at))) {
+        names_append(list, size, text[0] ? text : "unknown");
+        known = known || text[0];
+    }
+    return known;
+}
+
 /* Other versions are what the comparison is about, but no difference by themselves. */
-static void print_versions(const struct comparison *c, bool all, FILE *out)
+static void print_versions(const struct recorded_pair *a, const struct recorded_pair *b,
+                           bool all, FILE *out)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        const char *a = c->version[s][IN_A];
-        const char *b = c->version[s][IN_B];
-        if ((a[0] || b[0]) && (all || strcmp(a, b) != 0)) {
-            char text[2][EVENT_VERSION_MAX];
-            (void)snprintf(text[0], sizeof text[0], "%s", a[0] ? a : "unknown");
-            (void)snprintf(text[1], sizeof text[1], "%s", b[0] ? b : "unknown");
+        char text[2][VERSIONS_SHOWN];
+        const bool in_a = list_versions(a, s, text[0], sizeof text[0]);
+        const bool in_b = list_versions(b, s, text[1], sizeof text[1]);
+        if ((in_a || in_b) && (all || strcmp(text[0], text[1]) != 0)) {
             print_label(out, LABEL, "version");
             (void)fprintf(out, "%s %s → %s\n", side_name(s), utf8_tame(text[0]),
                           utf8_tame(text[1]));
@@ -174,7 +188,9 @@ static void print_versions(const struct comparison *c, bool all, FILE *out)
     }
 }
 
-void compare_print_text(const char *id, const struct comparison *c, bool all, FILE *out)
+void compare_print_text(const char *id, const struct recorded_pair *a,
+                        const struct recorded_pair *b, const struct comparison *c, bool all,
+                        FILE *out)
 {
     if (!all && !comparison_differs(c)) {
         return;
@@ -185,7 +201,7 @@ void compare_print_text(const char *id, const struct comparison *c, bool all, FI
     if (c->why) {
         (void)fprintf(out, "  %s\n", c->why);
     }
-    print_versions(c, all, out);
+    print_versions(a, b, all, out);
     print_verdicts(c, all, out);
     if (c->commands[IN_A] == 0 || c->commands[IN_B] == 0) {
         print_alarms(c, all, out);
@@ -326,19 +342,19 @@ static void write_alarms(struct json_writer *w, const struct comparison *c)
     write_alarm_types(w, "alarms_gone", c, order, IN_A);
 }
 
-static void write_versions(struct json_writer *w, const struct comparison *c)
+/* Lists the versions of each side's commands, in A and in B; null for an unknown one. */
+static void write_versions(struct json_writer *w, const struct recorded_pair *const pairs[2])
 {
-    bool known = false;
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        known = known || c->version[s][IN_A][0] || c->version[s][IN_B][0];
-    }
-    if (!known) {
+    if (pairs[IN_A]->version_count + pairs[IN_B]->version_count == 0) {
         return;
     }
     JSON_MAP(w, "versions", enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         JSON_LIST(w, side_name(s), size_t which = IN_A; which <= IN_B; which++) {
-            const char *text = c->version[s][which];
-            json_write_text(w, NULL, text[0] ? text : NULL);
+            const char *text = NULL;
+            JSON_LIST(w, NULL, size_t at = 0;
+                      (text = recorded_pair_next_version(pairs[which], s, &at));) {
+                json_write_text(w, NULL, text[0] ? text : NULL);
+            }
         }
     }
 }
@@ -352,7 +368,7 @@ void compare_print_json(struct json_writer *w, const char *id, const struct reco
               COMPARE_COUNTS("commands", c->commands),
               JSON_WHOLE("matched", c->alignment.count));
     write_only(w, pairs, c);
-    write_versions(w, c);
+    write_versions(w, pairs);
     write_verdicts(w, c);
     if (known) {
         write_share(w, c);

@@ -9,7 +9,9 @@
 
 /* id: of the pair in A, with that in B if it differs. all: also rows without a difference.
  * Prints nothing if nothing differs. */
-void compare_print_text(const char *id, const struct comparison *c, bool all, FILE *out);
+void compare_print_text(const char *id, const struct recorded_pair *a,
+                        const struct recorded_pair *b, const struct comparison *c, bool all,
+                        FILE *out);
 
 void compare_print_json(struct json_writer *w, const char *id, const struct recorded_pair *a,
                         const struct recorded_pair *b, const struct comparison *c);

@@ -35,9 +35,6 @@ static void count_commands(const struct recorded_pair *pair, size_t which, struc
     for (size_t i = 0; i < ALARM_TYPE_COUNT; i++) {
         c->alarms[i][which] = pair->state.alarms[i];
     }
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        memcpy(c->version[s][which], pair->state.version[s], EVENT_VERSION_MAX);
-    }
 }
 
 static void count_matches(const struct recorded_pair *a, const struct recorded_pair *b,

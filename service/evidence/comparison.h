@@ -58,7 +58,6 @@ struct comparison {
     struct compared_term terms[SIDE_COUNT][RECORDED_TERMS_MAX];
     size_t term_count[SIDE_COUNT], fit_moves[SIDE_COUNT][2];
     uint64_t alarms[ALARM_TYPE_COUNT][2];
-    char version[SIDE_COUNT][2][EVENT_VERSION_MAX]; /* of the last commands; "": unknown */
     const char *why; /* static: why there are counts only; or NULL */
 };
 

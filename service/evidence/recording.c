@@ -292,19 +292,23 @@ static bool has_side(const struct report_value *late, enum side side)
     return strcmp(late->text, side_name(side)) == 0 || strcmp(late->text, "both") == 0;
 }
 
-/* Records where the version of a side changes. False: out of memory. */
+/* Finds or adds the version of a side's command. The last ones are the most likely. False: out
+ * of memory. */
 static bool read_version(const struct report_value *value, enum side side,
-                         const struct recorded_command *c, struct recorded_pair *pair)
+                         struct recorded_command *c, struct recorded_pair *pair)
 {
-    char *now = pair->state.version[side];
-    struct recorded_version version = {.t_us = c->t_us, .n = c->n, .side = side};
+    struct recorded_version version = {.side = side};
     copy_text(version.text, sizeof version.text, value);
-    if (!version.text[0] || strcmp(version.text, now) == 0) {
-        return true;
+    size_t k = version.text[0] ? pair->version_count : 0;
+    while (k > 0 && (pair->versions[k - 1].side != side ||
+                     strcmp(pair->versions[k - 1].text, version.text) != 0)) {
+        k--;
     }
-    memcpy(now, version.text, sizeof version.text);
-    return append_item((void **)&pair->versions, &pair->version_count, &pair->version_room,
-                       &version, sizeof version);
+    const bool known = k > 0 || !version.text[0];
+    const bool kept = known || append_item((void **)&pair->versions, &pair->version_count,
+                                           &pair->version_room, &version, sizeof version);
+    c->version[side] = (uint32_t)(known ? k : pair->version_count);
+    return kept;
 }
 
 static bool read_command(struct json_scan *s, struct recorded_pair *pair)
@@ -452,6 +456,20 @@ enum status recording_load(const struct recording *recording, size_t i,
     }
     recorded_pair_free(out);
     return complain_document(recording, &s, err);
+}
+
+const char *recorded_pair_next_version(const struct recorded_pair *pair, enum side side,
+                                       size_t *at)
+{
+    for (; *at <= pair->version_count; (*at)++) {
+        for (size_t i = 0; i < pair->count; i++) {
+            if (pair->commands[i].version[side] == *at) {
+                const size_t k = (*at)++;
+                return k > 0 ? pair->versions[k - 1].text : "";
+            }
+        }
+    }
+    return NULL;
 }
 
 void recorded_pair_free(struct recorded_pair *pair)

@@ -36,6 +36,7 @@ struct recorded_command {
     enum verdict verdict;
     enum consistency consistency;
     bool timed_out[SIDE_COUNT];
+    uint32_t version[SIDE_COUNT]; /* place in versions[], from 1; 0: unknown */
 };
 
 struct recorded_alarm {
@@ -49,10 +50,8 @@ struct recorded_change {
     uint64_t n;
 };
 
-/* The first command of a side with another version than before. */
+/* A version of a side's program, in the order of the first commands. */
 struct recorded_version {
-    int64_t t_us;
-    uint64_t n;
     enum side side;
     char text[EVENT_VERSION_MAX];
 };
@@ -67,7 +66,6 @@ struct recorded_fit {
 struct recorded_state {
     struct recorded_fit fit[SIDE_COUNT];
     uint64_t alarms[ALARM_TYPE_COUNT];
-    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the last command; "": unknown */
 };
 
 struct recorded_pair {
@@ -81,6 +79,11 @@ struct recorded_pair {
 };
 
 void recorded_pair_free(struct recorded_pair *pair);
+
+/* Lists the versions that a side's commands have, each once: *at goes from 0. Returns "" for
+ * commands of an unknown version, and NULL behind the last. */
+const char *recorded_pair_next_version(const struct recorded_pair *pair, enum side side,
+                                       size_t *at);
 
 struct recording;
 

@@ -206,7 +206,7 @@ static enum status print_comparison(struct run *run, const struct svg_text *h, c
         FILE *out = open_memstream(&text, &bytes);
         status = comparison_estimate(&pairs[0], &pairs[1], 0.95, &c);
         if (out && status == STATUS_OK) {
-            compare_print_text(id, &c, false, out);
+            compare_print_text(id, &pairs[0], &pairs[1], &c, false, out);
         }
         if (out && fclose(out) == 0) {
             html_element(h, "pre", bytes > 0 ? text : "Nothing differs.");

@@ -20,6 +20,21 @@ static bool parse_count(const char *text, const char *word, uint64_t *n)
     return *end == '\0';
 }
 
+/* Parses [SIDE_]version:TEXT. */
+static bool parse_version(const char *text, struct split *out)
+{
+    const char *colon = strchr(text, ':');
+    *out = (struct split){.kind = SPLIT_VERSION, .version = colon ? colon + 1 : ""};
+    for (; out->side < SIDE_COUNT; out->side++) {
+        const size_t bytes = strlen(side_name(out->side));
+        if (strncmp(text, side_name(out->side), bytes) == 0 && text[bytes] == '_') {
+            text += bytes + 1;
+            break;
+        }
+    }
+    return out->version[0] && strncmp(text, "version:", 8) == 0;
+}
+
 bool split_parse(const char *text, struct split *out)
 {
     *out = (struct split){.kind = SPLIT_ENTRY};
@@ -30,16 +45,15 @@ bool split_parse(const char *text, struct split *out)
     if (parse_count(text, "change:", &out->n)) {
         return true;
     }
-    out->kind = SPLIT_VERSION;
-    if (strncmp(text, "version:", 8) == 0 && text[8]) {
-        out->version = text + 8;
+    if (parse_version(text, out)) {
         return true;
     }
     out->kind = SPLIT_TIME;
     out->t_us = iso_time_parse_asked(text, LAB_TIME_NONE);
     if (out->t_us == LAB_TIME_NONE) {
-        return complain("--split %s: entry:N, change:N, version:TEXT or a time was expected, "
-                        "such as 2026-11-20T06:00:00Z",
+        return complain("--split %s: entry:N, change:N, version:TEXT, real_version:TEXT, "
+                        "virtual_version:TEXT or a time was expected, such as "
+                        "2026-11-20T06:00:00Z",
                         text);
     }
     return true;
@@ -48,38 +62,64 @@ bool split_parse(const char *text, struct split *out)
 /* ---- the cut ------------------------------------------------------------------------------
  */
 
-/* An entry, or a time. */
+/* The boundary between the halves. */
 struct cut {
-    uint64_t n; /* of the first entry behind it; 0: the time decides */
+    uint64_t n; /* of the first entry behind it; 0: the time decides, or the version */
     int64_t t_us;
+    enum side side;    /* whose versions decide; SIDE_COUNT: none does */
+    uint32_t old, new; /* versions of the halves */
 };
 
-/* Finds the entry by which a robot had this version first; 0: none. */
-static uint64_t find_version(const struct recorded_pair *whole, const char *version)
-{
-    for (size_t i = 0; i < whole->version_count; i++) {
-        if (strcmp(whole->versions[i].text, version) == 0) {
-            return whole->versions[i].n;
-        }
-    }
-    return 0;
-}
-
 static enum status complain_version(const struct recorded_pair *whole, const char *id,
-                                    struct err *err)
+                                    enum side side, struct err *err)
 {
     char list[128] = "";
     for (size_t i = 0; i < whole->version_count; i++) {
-        names_append_new(list, sizeof list, whole->versions[i].text);
+        if (side == SIDE_COUNT || whole->versions[i].side == side) {
+            names_append_new(list, sizeof list, whole->versions[i].text);
+        }
     }
-    return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "--split", "%s has versions: %s", id,
+    return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "--split", "%s has %s%sversions: %s", id,
+                   side_name(side), side == SIDE_COUNT ? "" : " ",
                    list[0] ? utf8_tame(list) : "none");
+}
+
+/* Finds the version that was asked for, and the one before its first command. */
+static enum status find_version(const struct recorded_pair *whole, const char *id,
+                                const struct split *split, struct cut *cut, struct err *err)
+{
+    for (size_t k = 0; k < whole->version_count; k++) {
+        const struct recorded_version *v = &whole->versions[k];
+        if (strcmp(v->text, split->version) != 0 ||
+            (split->side != SIDE_COUNT && split->side != v->side)) {
+            continue;
+        }
+        if (cut->new > 0) {
+            return err_set(err, STATUS_E_EMPTY, FAULT_NOT_APPLICABLE, "--split",
+                           "both robots of %s have version %s: say real_version:… or "
+                           "virtual_version:…",
+                           id, split->version);
+        }
+        cut->side = v->side;
+        cut->new = (uint32_t)k + 1;
+    }
+    if (cut->new == 0) {
+        return complain_version(whole, id, split->side, err);
+    }
+    cut->old = cut->new; /* no command is before it */
+    for (size_t i = 0; whole->commands[i].version[cut->side] != cut->new; i++) {
+        cut->old = whole->commands[i].version[cut->side];
+    }
+    return STATUS_OK;
 }
 
 static enum status find_cut(const struct recorded_pair *whole, const char *id,
                             const struct split *split, struct cut *cut, struct err *err)
 {
-    *cut = (struct cut){split->n, split->t_us};
+    *cut = (struct cut){.n = split->n, .t_us = split->t_us, .side = SIDE_COUNT};
+    if (split->kind == SPLIT_VERSION) {
+        return find_version(whole, id, split, cut, err);
+    }
     if (split->kind == SPLIT_CHANGE) {
         size_t i = 0;
         while (i < whole->change_count && whole->changes[i].n != split->n) {
@@ -89,13 +129,7 @@ static enum status find_cut(const struct recorded_pair *whole, const char *id,
             return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, "--split", "%s has %zu change%s",
                            id, whole->change_count, whole->change_count == 1 ? "" : "s");
         }
-        *cut = (struct cut){0, whole->changes[i].t_us};
-    }
-    if (split->kind == SPLIT_VERSION) {
-        cut->n = find_version(whole, split->version);
-    }
-    if (split->kind == SPLIT_VERSION && cut->n == 0) {
-        return complain_version(whole, id, err);
+        *cut = (struct cut){.t_us = whole->changes[i].t_us, .side = SIDE_COUNT};
     }
     for (size_t i = whole->count; cut->n > 0 && i-- > 0;) {
         cut->t_us = whole->commands[i].n >= cut->n ? whole->commands[i].t_us : cut->t_us;
@@ -111,40 +145,73 @@ static bool is_before(const struct cut *cut, uint64_t n, int64_t t_us)
 /* ---- the halves ---------------------------------------------------------------------------
  */
 
-/* Returns the number of the entry that an alarm is about; 0: of none. An id may come again. */
-static uint64_t find_entry(const struct recorded_pair *whole,
-                           const struct recorded_alarm *alarm)
+/* Finds the command that an alarm is about, or with any id the last one until then. An id may
+ * come again. NULL: none. */
+static const struct recorded_command *find_command(const struct recorded_pair *whole,
+                                                   const struct recorded_alarm *alarm, bool any)
 {
-    for (size_t i = whole->count; alarm->id[0] && i-- > 0;) {
+    for (size_t i = whole->count; i-- > 0;) {
         const struct recorded_command *c = &whole->commands[i];
-        if (c->t_us <= alarm->t_us && strcmp(c->id, alarm->id) == 0) {
-            return c->n;
+        if (c->t_us <= alarm->t_us &&
+            (any || (alarm->id[0] && strcmp(c->id, alarm->id) == 0))) {
+            return c;
         }
     }
-    return 0;
+    return NULL;
+}
+
+/* Returns the half of a command: 0, 1, or 2 for neither. */
+static size_t find_half(const struct cut *cut, const struct recorded_command *c)
+{
+    if (cut->side == SIDE_COUNT) {
+        return is_before(cut, c->n, c->t_us) ? 0 : 1;
+    }
+    const uint32_t version = c->version[cut->side];
+    return version == cut->new ? 1 : version == cut->old ? 0 : 2;
+}
+
+static size_t find_half_of_alarm(const struct recorded_pair *whole, const struct cut *cut,
+                                 const struct recorded_alarm *alarm)
+{
+    const bool by_command = cut->n > 0 || cut->side != SIDE_COUNT;
+    const struct recorded_command *c = by_command ? find_command(whole, alarm, false) : NULL;
+    if (cut->side == SIDE_COUNT) {
+        return is_before(cut, c ? c->n : 0, alarm->t_us) ? 0 : 1;
+    }
+    c = c ? c : find_command(whole, alarm, true);
+    return c ? find_half(cut, c) : 2;
 }
 
 static void fill_halves(const struct recorded_pair *whole, const struct cut *cut,
-                        struct recorded_pair *a, struct recorded_pair *b)
+                        struct recorded_pair *const halves[2])
 {
     for (size_t i = 0; i < whole->count; i++) {
-        const struct recorded_command *c = &whole->commands[i];
-        struct recorded_pair *half = is_before(cut, c->n, c->t_us) ? a : b;
-        half->commands[half->count++] = *c;
+        const size_t which = find_half(cut, &whole->commands[i]);
+        if (which < 2) {
+            halves[which]->commands[halves[which]->count++] = whole->commands[i];
+        }
     }
     for (size_t i = 0; i < whole->alarm_count; i++) {
         const struct recorded_alarm *alarm = &whole->alarms[i];
-        const uint64_t n = cut->n > 0 ? find_entry(whole, alarm) : 0;
-        struct recorded_pair *half = is_before(cut, n, alarm->t_us) ? a : b;
-        half->state.alarms[alarm->type]++;
-    }
-    for (size_t i = 0; i < whole->version_count; i++) {
-        const struct recorded_version *v = &whole->versions[i];
-        if (is_before(cut, v->n, v->t_us)) {
-            memcpy(a->state.version[v->side], v->text, sizeof v->text);
+        const size_t which = find_half_of_alarm(whole, cut, alarm);
+        if (which < 2) {
+            halves[which]->state.alarms[alarm->type]++;
         }
-        memcpy(b->state.version[v->side], v->text, sizeof v->text);
     }
+}
+
+/* Makes room for the commands of a half, which has all versions. */
+static bool make_half(const struct recorded_pair *whole, struct recorded_pair *half)
+{
+    const size_t bytes = whole->version_count * sizeof *half->versions;
+    *half =
+        (struct recorded_pair){.commands = malloc((whole->count + 1) * sizeof *half->commands),
+                               .versions = malloc(bytes + 1),
+                               .version_count = whole->version_count};
+    if (half->versions && bytes > 0) {
+        memcpy(half->versions, whole->versions, bytes);
+    }
+    return half->commands && half->versions;
 }
 
 /* A half without commands would compare as a result. whole: has commands. */
@@ -168,21 +235,18 @@ enum status split_pair(const struct recorded_pair *whole, const char *id,
                        struct recorded_pair *b, struct err *err)
 {
     struct cut cut;
-    const size_t bytes = (whole->count + 1) * sizeof *whole->commands;
-    enum status status = find_cut(whole, id, split, &cut, err);
     *a = *b = (struct recorded_pair){0};
+    const enum status status = find_cut(whole, id, split, &cut, err);
     if (status != STATUS_OK) {
         return status;
     }
-    a->commands = malloc(bytes);
-    b->commands = malloc(bytes);
-    if (!a->commands || !b->commands) {
-        status = err_no_memory(err, id, "out of memory");
-    } else {
-        fill_halves(whole, &cut, a, b);
-        status = a->count == 0   ? complain_empty(whole, id, "before the cut", err)
-                 : b->count == 0 ? complain_empty(whole, id, "behind the cut", err)
-                                 : STATUS_OK;
+    const bool has_a = make_half(whole, a);
+    const bool has_b = make_half(whole, b);
+    if (!has_a || !has_b) {
+        return err_no_memory(err, id, "out of memory");
     }
-    return status;
+    fill_halves(whole, &cut, (struct recorded_pair *const[]){a, b});
+    return a->count == 0   ? complain_empty(whole, id, "before the cut", err)
+           : b->count == 0 ? complain_empty(whole, id, "behind the cut", err)
+                           : STATUS_OK;
 }

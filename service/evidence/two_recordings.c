@@ -69,17 +69,13 @@ static void add_pair(struct two_recordings *two, size_t a, size_t b)
         recording_has_commands(two->in[0], a) || recording_has_commands(two->in[1], b);
 }
 
-static int complain_none(const struct two_recordings *two, bool in_both)
+static int complain_none(const struct two_recordings *two)
 {
     char lists[2][256];
     list_ids(two->in[0], lists[0], sizeof lists[0]);
     list_ids(two->in[1], lists[1], sizeof lists[1]);
-    if (in_both) {
-        return complain_exit(EXIT_FAILED, "no pair has a command: %s, %s", two->path[0],
-                             two->path[1]);
-    }
-    return complain_exit(
-        EXIT_FAILED, "no pair is in both: A has %s, B has %s; --pair %s=%s compares them",
+    (void)fprintf(
+        stderr, "tandem: no pair is in both: A has %s, B has %s; --pair %s=%s compares them\n",
         lists[0], lists[1],
         recording_pair_count(two->in[0]) ? recording_pair_id(two->in[0], 0) : "ID",
         recording_pair_count(two->in[1]) ? recording_pair_id(two->in[1], 0) : "ID");
@@ -102,7 +98,7 @@ static int find_asked(struct two_recordings *two, const char *asked)
         }
     }
     add_pair(two, at[0], at[1]);
-    return two->count > 0 ? EXIT_FINE : complain_none(two, true);
+    return EXIT_FINE;
 }
 
 /* All pairs of A that B has, in A's order. */
@@ -116,7 +112,7 @@ static int find_common(struct two_recordings *two)
             add_pair(two, a, b);
         }
     }
-    return two->count > 0 ? EXIT_FINE : complain_none(two, in_both);
+    return in_both ? EXIT_FINE : complain_none(two);
 }
 
 int two_recordings_open(struct two_recordings *two, const char *command, const char **labs,

@@ -146,19 +146,19 @@ def check_cases(folder):
 
 
 def check_compared_versions(folder):
-    """`tandem compare` names the versions of the last commands, of journals and of documents."""
+    """`tandem compare` names the versions of the commands, of journals and of documents."""
     other, lab = folder / "other.jsonl", CASE / "lab.yaml"
     other.write_text((CASE / "input.jsonl").read_text().replace('"1.4.0"', '"1.3.0"').replace('"1.5.0 <b>&"', '"1.3.0"'))
     document = folder / "document.json"
     with document.open("w") as out:
         subprocess.run([TANDEM, "replay", "-c", lab, "--json", other], check=True, stdout=out, stderr=subprocess.DEVNULL)
-    want = {"real": ["fw 2.1", "fw 2.1"], "virtual": ["1.3.0", "1.5.0 <b>&"]}
+    want = {"real": [["fw 2.1"], ["fw 2.1"]], "virtual": [["1.3.0"], ["1.4.0", "1.5.0 <b>&"]]}
     for a in (other, document):
         command = [TANDEM, "compare", "-c", lab, a, CASE / "input.jsonl"]
         done = subprocess.run([*command, "--json"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert json.loads(done.stdout)["pairs"]["r1"]["versions"] == want, done.stdout
         done = subprocess.run([*command, "--all"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert "virtual 1.3.0 → 1.5.0 <b>&" in done.stdout.decode(), done.stdout.decode()
+        assert "virtual 1.3.0 → 1.4.0, 1.5.0 <b>&" in done.stdout.decode(), done.stdout.decode()
     command = [TANDEM, "compare", "-c", lab, other, CASE / "input.jsonl"]
     assert subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout == b"", \
         "another version is no difference by itself"

@@ -167,6 +167,11 @@ def check_errors():
         done = tandem("compare", "A.json", "--split", words, code=1)
         check("split", said in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, done.stderr)
     tandem("compare", "A.json", "B.json", "--plot", "no/folder.svg", code=1)
+    pathlib.Path("idle.json").write_text('{"pairs": {"r1": {"entries": []}}}')
+    done = tandem("compare", "idle.json", "idle.json", "--fail-if", "lag_s>0")
+    check("no command against itself", not done.stdout + done.stderr, done.stdout + done.stderr)
+    check("nothing is proved", "fail" in tandem("compare", "idle.json", "idle.json", "--need", "lag_s<1", code=3).stderr)
+    check("no command", "no pair has a command" in tandem("gate", "idle.json", "idle.json", code=1).stderr)
     check("itself", "twice" in tandem("gate", "A.json", "A.json", code=1).stderr)
     check("moves", "0 of 240 commands in both" in tandem("gate", "A.json", "gate_A.json", code=1).stderr)
     for words in (["--margin", "speed=1"], ["--margin", "abs_lag_s=0"], ["--margin", "abs_lag_s"],
@@ -174,6 +179,49 @@ def check_errors():
         tandem("gate", "A.json", "same.json", *words, code=2)
     done = tandem("gate", "A.json", "same.json", "--junit", "no/gate.xml", code=1)
     check("the verdict comes first", "undecided" in done.stdout and "no/gate.xml" in done.stderr)
+
+
+def version(document, pair, side, *runs):
+    """Sets the versions of (count, text) commands in a row."""
+    texts = [text for count, text in runs for _ in range(count)]
+    for e, text in zip(document["pairs"][pair]["entries"], texts, strict=True):
+        e |= {f"{side}_version": text} if text else {}
+
+
+def split(*words, code=0):
+    done = tandem("compare", "versions.json", "--json", "--split", *words, code=code)
+    return json.loads(done.stdout), done
+
+
+def check_versions():
+    """A version's commands against those of the one before it, of the side that has it; others are in neither half."""
+    document = json.load(open("A.json"))
+    pair = document["pairs"]["r1"]
+    version(document, "r1", "virtual", (10, None), (20, "1 é"), (20, "2"), (10, "3"), (10, "1 é"), (10, "2"))
+    version(document, "r1", "real", (40, "fw"), (40, "2"))
+    pair["alarms"] = [{"t": e["t"] + 0.5, "type": "late", "id": e["id"]} for e in pair["entries"][::10]]
+    document["pairs"]["r2"] = json.load(open("B.json"))["pairs"]["r1"]
+    json.dump(document, open("versions.json", "w"))
+    text, done = split("virtual_version:2", code=1)
+    r1 = text["pairs"]["r1"]
+    check("halves", r1["commands"] == [30, 30] and r1["alarms"] == {"late": [3, 3]}, r1)
+    check("named", r1["versions"] == {"real": [["fw", "2"], ["fw", "2"]], "virtual": [["1 é"], ["2"]]}, r1["versions"])
+    check("left out", text["left_out"] == {"r2": "r2 has virtual versions: none"} and list(text["pairs"]) == ["r1"], text)
+    check("left out, in words", done.stderr == "tandem: --split: 1 of 2 pairs left out\n", done.stderr)
+    done = tandem("compare", "versions.json", "--split", "virtual_version:2", "--all", code=1).stdout
+    check("page", "version              virtual 1 é → 2\n" in done and "r2: left out: r2 has virtual" in done, done)
+    tandem("compare", "versions.json", "--split", "virtual_version:2", "--fail-if", "sync_share<2", code=3)
+    words = ["compare", "versions.json", "--pair", "r1", "--split"]
+    first = json.loads(tandem(*words, "version:1 é", "--json").stdout)["pairs"]["r1"]
+    check("unknown before", first["versions"]["virtual"] == [[None], ["1 é"]] and first["commands"] == [10, 30], first)
+    for asked, said in (("version:2", "both robots of r1 have version 2: say real_version"), ("real_version:3", "r1 has real versions: fw, 2"),
+                        ("real_version:fw", "none is before the cut")):
+        done = tandem(*words, asked, code=1)
+        check(asked, said in done.stderr and not done.stdout, done.stderr)
+    for asked in ("version:", "real_version", "both_version:2", "real_version:"):
+        tandem(*words, asked, code=2)
+    mixed = json.loads(tandem("compare", "versions.json", "A.json", "--json").stdout)["pairs"]["r1"]["versions"]
+    check("each named", mixed["virtual"] == [[None, "1 é", "2", "3"], [None]], mixed)
 
 
 def check_notes():
@@ -202,7 +250,7 @@ def main():
     for name in compare_journals.RECORDINGS:
         pathlib.Path(f"{name}.json").write_text(tandem("replay", "-c", "lab.yaml", "--json", f"{name}.jsonl").stdout)
     pathlib.Path("A_wide.json").write_text(tandem("replay", "-c", "wide.yaml", "--json", "A.jsonl").stdout)
-    for part in (check_goldens, check_laws, check_table, check_conditions, check_errors, check_notes):
+    for part in (check_goldens, check_laws, check_table, check_conditions, check_errors, check_versions, check_notes):
         part()
     for fault in faults:
         print(f"compare: {fault}", file=sys.stderr)

@@ -78,7 +78,7 @@ static void test_neighbours(void)
         size_t bytes = 0;
         FILE *out = open_memstream(&text, &bytes);
         c.shift[TIME_LAG].shift.neighbours = i == 0 ? 0.499 : 0.501;
-        compare_print_text("r1", &c, false, out);
+        compare_print_text("r1", &a, &b, &c, false, out);
         (void)fclose(out);
         CHECK("neighbours", (strstr(text, "neighbouring differences") != NULL) == (i == 1));
         free(text);
@@ -205,14 +205,15 @@ static void test_split(void)
     struct recorded_change changes[] = {{31500000, 1}, {41000000, 2}};
     struct recorded_alarm alarms[] = {{41500000, ALARM_TYPE_LATE, "a39"},
                                       {30000000, ALARM_TYPE_DRIFT, ""}};
-    struct recorded_version versions[] = {{1000000, 1, SIDE_VIRTUAL, "1.3"},
-                                          {11000000, 11, SIDE_VIRTUAL, "1.4"},
-                                          {21000000, 21, SIDE_VIRTUAL, "1.3"}};
+    struct recorded_version versions[] = {{SIDE_VIRTUAL, "1.3"},
+                                          {SIDE_VIRTUAL, "1.4"},
+                                          {SIDE_REAL, "1.5"},
+                                          {SIDE_VIRTUAL, "1.5"}};
     static const struct {
         const char *text;
         size_t first, late, drift; /* in the first half */
     } rows[] = {{"entry:41", 40, 1, 1},           {"change:2", 40, 0, 1},
-                {"change:1", 31, 0, 1},           {"version:1.4", 10, 0, 0},
+                {"change:1", 31, 0, 1},           {"version:1.4", 70, 1, 1},
                 {"entry:12", 11, 0, 0},           {"10", 9, 0, 0},
                 {"1970-01-01T00:00:10Z", 9, 0, 0}};
     struct split split;
@@ -225,7 +226,10 @@ static void test_split(void)
     a.alarms = alarms;
     a.alarm_count = 2;
     a.versions = versions;
-    a.version_count = 3;
+    a.version_count = 2;
+    for (size_t i = 0; i < 80; i++) { /* 1.3 comes again */
+        in_a[i].version[SIDE_VIRTUAL] = i < 10 || i >= 20 ? 1 : 2;
+    }
     (void)snprintf(in_a[60].id, sizeof in_a[60].id, "a39"); /* again: another command */
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *row = rows[i].text;
@@ -236,8 +240,14 @@ static void test_split(void)
         CHECK_INT(row, x.state.alarms[ALARM_TYPE_LATE], rows[i].late);
         CHECK_INT(row, x.state.alarms[ALARM_TYPE_DRIFT], rows[i].drift);
         CHECK_INT(row, y.state.alarms[ALARM_TYPE_LATE], 1 - rows[i].late);
-        CHECK_TEXT(row, x.state.version[SIDE_VIRTUAL], rows[i].first == 11 ? "1.4" : "1.3");
-        CHECK_TEXT(row, y.state.version[SIDE_VIRTUAL], "1.3");
+        size_t at = 0;
+        const bool by_version = rows[i].first == 70;
+        CHECK_TEXT(row, recorded_pair_next_version(&x, SIDE_VIRTUAL, &at), "1.3");
+        CHECK(row, (recorded_pair_next_version(&x, SIDE_VIRTUAL, &at) != NULL) ==
+                       (rows[i].first > 10 && !by_version));
+        at = 0;
+        CHECK_TEXT(row, recorded_pair_next_version(&y, SIDE_VIRTUAL, &at),
+                   by_version ? "1.4" : "1.3");
         recorded_pair_free(&x);
         recorded_pair_free(&y);
     }
@@ -250,6 +260,18 @@ static void test_split(void)
         recorded_pair_free(&x);
         recorded_pair_free(&y);
     }
+    a.version_count = 4;
+    in_a[50].version[SIDE_REAL] = 3;
+    in_a[60].version[SIDE_VIRTUAL] = 4;
+    CHECK("word", split_parse("version:1.5", &split));
+    err = (struct err){0};
+    CHECK("which robot's?", split_pair(&a, "r1", &split, &x, &y, &err) == STATUS_E_EMPTY &&
+                                err.fault == FAULT_NOT_APPLICABLE);
+    CHECK("word", split_parse("virtual_version:1.5", &split));
+    CHECK("the virtual one's", split_pair(&a, "r1", &split, &x, &y, &err) == STATUS_OK);
+    CHECK_INT("others are in neither", x.count + y.count, 70);
+    recorded_pair_free(&x);
+    recorded_pair_free(&y);
     CHECK("no word", !split_parse("entry:0", &split) && !split_parse("entry:", &split) &&
                          !split_parse("yesterda", &split));
 }
