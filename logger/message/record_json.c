@@ -183,11 +183,10 @@ static void write_details(struct json_writer *w, const struct event *event)
         JSON_WRITE(w, OPTIONAL_TEXT("robot_version", event->connection.version));
         break;
     case EVENT_ACK:
-        JSON_WRITE(w, JSON("version", event->ack.version), JSON("detail", event->ack.reason));
-        break;
     case EVENT_POSE_ACK:
-        JSON_WRITE(w, JSON("correction", event->ack.version),
-                   JSON("detail", event->ack.reason));
+        JSON_WRITE(
+            w, JSON(event->kind == EVENT_ACK ? "version" : "correction", event->ack.version),
+            JSON("detail", event->ack.reason));
         break;
     case EVENT_REQUEST:
         JSON_WRITE(w, JSON("op", request_action_name(event->request.action)),

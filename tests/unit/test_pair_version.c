@@ -2,6 +2,7 @@
  * parameters and the summary. */
 #include "tests/support/lab_script.h"
 
+#include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "twin/report/pair_report.h"
 
@@ -265,6 +266,32 @@ static void test_messages(void)
     }
 }
 
+/* The daemon's own line. */
+static void test_lines(void)
+{
+    static const struct {
+        const char *side;
+        enum event_kind kind;
+    } rows[] = {{"virtual", EVENT_VERSION}, {"both", EVENT_MALFORMED}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char payload[128];
+        struct event event = {0};
+        const int n =
+            snprintf(payload, sizeof payload,
+                     "{\"pair\":\"r1\",\"side\":\"%s\",\"version\":\"2\"}", rows[i].side);
+        struct message m = {
+            .payload = payload, .stored_bytes = (size_t)n, .payload_bytes = (size_t)n};
+        (void)snprintf(m.topic, sizeof m.topic, "p/$lab/version");
+        CHECK_INT(rows[i].side, codec_decode(NULL, "p", &m, copy_event, &event), 1);
+        CHECK_INT(rows[i].side, event.kind, rows[i].kind);
+        if (event.kind == EVENT_VERSION) {
+            CHECK_TEXT("pair", event.pair, "r1");
+            CHECK_INT("side", event.side, SIDE_VIRTUAL);
+            CHECK_TEXT("version", event.connection.version, "2");
+        }
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -275,5 +302,6 @@ int main(void)
     CU_add_test(suite, "stated", test_stated);
     CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "messages", test_messages);
+    CU_add_test(suite, "lines", test_lines);
     return check_run();
 }
