@@ -74,8 +74,8 @@ static int complain_none(const struct two_recordings *two)
     char lists[2][256];
     list_ids(two->in[0], lists[0], sizeof lists[0]);
     list_ids(two->in[1], lists[1], sizeof lists[1]);
-    (void)fprintf(
-        stderr, "tandem: no pair is in both: A has %s, B has %s; --pair %s=%s compares them\n",
+    return complain_exit(
+        EXIT_FAILED, "no pair is in both: A has %s, B has %s; --pair %s=%s compares them",
         lists[0], lists[1],
         recording_pair_count(two->in[0]) ? recording_pair_id(two->in[0], 0) : "ID",
         recording_pair_count(two->in[1]) ? recording_pair_id(two->in[1], 0) : "ID");
