@@ -24,12 +24,19 @@ static double largest_apart(const struct stability_test *test, size_t *from, siz
     return most;
 }
 
-static bool test_matters(const struct stability_test *test, const struct dynamics_fit *fit)
+/* A joint's constant effort may be near zero: then its share of the efforts decides. */
+static bool test_matters(const struct stability_test *test, const struct model *model,
+                         const struct data_summary *summary, const struct dynamics_fit *fit)
 {
     size_t from = 0;
     size_t to = 0;
-    return largest_apart(test, &from, &to) >
-           STABILITY_MATTERS * fabs(fit->estimate.value[test->entry]);
+    const size_t i = test->entry;
+    const double apart = largest_apart(test, &from, &to);
+    const double effort = hypot(summary->tau[0].mean, summary->tau[0].sd);
+    const bool any =
+        model->sticks && i < model->parameter_count && model->parameters[i].sign == MODEL_ANY;
+    return apart > STABILITY_MATTERS * fabs(fit->estimate.value[i]) &&
+           !(any && apart * fit->regressor_rms[i] < EFFORT_REST * effort);
 }
 
 /* Describes the effect of an effort's size, from the entry's values at both ends. */
@@ -342,7 +349,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
         if (!(test->p < chance)) {
             continue;
         }
-        if (test_matters(test, fit) && weigh_test(test) > weight) {
+        if (test_matters(test, model, summary, fit) && weigh_test(test) > weight) {
             weight = weigh_test(test);
             worst = test;
         }

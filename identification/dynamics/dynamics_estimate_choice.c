@@ -13,6 +13,7 @@
 #include "identification/dynamics/input_delay.h"
 #include "identification/simulation/channel_cause.h"
 #include "identification/simulation/prediction_error.h"
+#include "identification/simulation/simulation_thresholds.def"
 
 /* Range of pem's search for the delay: standard errors around that of output error, and at
  * least this many periods. */
@@ -199,8 +200,10 @@ static bool rests_mislead(const struct model *model, const struct dynamics_fit *
 }
 
 /* Friction that holds a joint exactly balances any effort. Rests are then left out;
- * otherwise they contain information about the forces at rest. */
-static enum status regress_motion(const struct estimate_job *job, struct dynamics_fit *fit)
+ * otherwise they contain information about the forces at rest. simulated: a simulation explains
+ * when it rests. */
+static enum status regress_motion(const struct estimate_job *job, bool simulated,
+                                  struct dynamics_fit *fit)
 {
     struct data_set moving;
     struct dynamics_fit motion;
@@ -218,13 +221,18 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     if (st == STATUS_OK && rests_mislead(job->model, fit, &motion)) {
         *fit = motion;
         estimate_reason(
-            &fit->estimate, REASON_AT_REST, ESTIMATE_MARGINAL,
+            &fit->estimate, REASON_AT_REST, simulated ? ESTIMATE_PASS : ESTIMATE_MARGINAL,
             "%zu of %zu samples are at rest, with more friction than the model has, and are "
-            "left out: values hold in motion, the breakaway effort is unknown",
-            job->set->n - moving.n, job->set->n);
-        estimate_advise(&fit->estimate,
-                        "try a model with Stribeck friction; for values in motion only, keep "
-                        "it moving, with efforts well above the breakaway effort");
+            "left out: %s",
+            job->set->n - moving.n, job->set->n,
+            simulated ? "a simulation explains when it rests"
+                      : "values hold in motion, the breakaway effort is unknown");
+        if (!simulated) {
+            estimate_advise(
+                &fit->estimate,
+                "try a model with Stribeck friction; for values in motion only, keep "
+                "it moving, with efforts well above the breakaway effort");
+        }
     }
     gsl_vector_free(columns);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
@@ -234,10 +242,10 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
  * holds the real one, and the fit compensates with more friction. Second, if a controller
  * drives the joint, disturbances return through the efforts. */
 static enum status prefer_regression(const struct estimate_job *job, enum dynamics_method start,
-                                     struct dynamics_fit *fit)
+                                     bool simulated, struct dynamics_fit *fit)
 {
     const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
-    const enum status st = method == DYNAMICS_WEAK ? regress_motion(job, fit)
+    const enum status st = method == DYNAMICS_WEAK ? regress_motion(job, simulated, fit)
                                                    : estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, REASON_METHOD_CHOSEN, ESTIMATE_PASS,
@@ -263,6 +271,15 @@ bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *f
     return fit->method == DYNAMICS_OUTPUT_ERROR && ended && (report->white || moves_on);
 }
 
+/* A joint that breaks away at another effort than the simulated one leaves residuals that last
+ * for whole motions. */
+static bool explains_rests(const struct contest *c)
+{
+    const struct residual_summary *left = &c->oe.axis[0];
+    return c->simulated.method == DYNAMICS_OUTPUT_ERROR &&
+           sqrt(1.0 - left->r2) < COLOURED_SHARE_MAX && left->correlation < RESTS_CORRELATION;
+}
+
 static enum status find_causes(const struct estimate_job *job, const struct dynamics_fit *fit,
                                struct channel_causes *causes)
 {
@@ -282,7 +299,7 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     }
     if (job->model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED &&
         !estimate_is_at_home(job->model, &c.simulated, &c.oe)) {
-        return prefer_regression(job, weak.method, fit);
+        return prefer_regression(job, weak.method, explains_rests(&c), fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {

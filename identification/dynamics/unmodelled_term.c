@@ -128,7 +128,8 @@ void unmodelled_term_find(const struct model *model, const struct dynamics_fit *
     struct weights w;
     double ignored[LOCAL_POLYNOMIAL_MAX];
     memset(&s, 0, sizeof s);
-    *missing = (struct unmodelled_term){.effort_r2 = (double)NAN};
+    *missing =
+        (struct unmodelled_term){.effort_r2 = (double)NAN, .steady = {.ratio = (double)NAN}};
     w.half = (size_t)fmin(fmax(round(SMOOTH_S / set->dt_s), 2.0), 50.0);
     bool known = true;
     for (size_t i = 0; i < model->parameter_count; i++) {
@@ -318,7 +319,8 @@ enum status unmodelled_term_try(const struct model *model, const struct dynamics
     if (isfinite(fit->delay_s)) {
         data_view_delay(&late, fit->delay_s, tau->data);
     }
-    const enum status st = try_terms(&trial, missing);
+    enum status st = effort_residual_find(model, fit, &late, &missing->steady);
+    st = st == STATUS_OK ? try_terms(&trial, missing) : st;
     gsl_vector_free(tau);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }
@@ -339,7 +341,8 @@ static bool explains_more(const struct unmodelled_friction *one,
                                                             : one->effort_r2 > other->effort_r2;
 }
 
-static void judge_friction(struct estimate *e, const struct model *model,
+/* Returns whether a term is a reason. */
+static bool judge_friction(struct estimate *e, const struct model *model,
                            const struct unmodelled_term *missing)
 {
     const struct unmodelled_friction *most = NULL;
@@ -350,7 +353,7 @@ static void judge_friction(struct estimate *e, const struct model *model,
         }
     }
     if (!most) {
-        return;
+        return false;
     }
     const struct model_parameter *term = &most->model->parameters[most->at];
     const char *what = most->reach > REACH_MAX ? "without it" : "at that";
@@ -365,6 +368,7 @@ static void judge_friction(struct estimate *e, const struct model *model,
                     "the efforts hold %s (%s %.3g +- %.2g), which the model does not have: %s",
                     term->words, term->name, most->value, most->se, shift);
     estimate_advise(e, "fit --model %s, which has %s", most->model->name, term->words);
+    return makes_difference(most);
 }
 
 void unmodelled_term_judge(struct dynamics_fit *fit, const struct model *model,
@@ -372,7 +376,9 @@ void unmodelled_term_judge(struct dynamics_fit *fit, const struct model *model,
 {
     struct estimate *e = &fit->estimate;
     const char *effort = model->axes[0].effort;
-    judge_friction(e, model, missing);
+    if (!judge_friction(e, model, missing)) {
+        effort_residual_judge(fit, model, &missing->steady);
+    }
     if (!(missing->effort_r2 < R2_GOOD)) {
         return;
     }

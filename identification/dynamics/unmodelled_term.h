@@ -9,6 +9,7 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_options.h"
+#include "identification/dynamics/effort_residual.h"
 #include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/residual_test.h"
 
@@ -37,6 +38,7 @@ struct unmodelled_term {
      * correlation of neighbours; otherwise NaN. n 0: not computed. */
     struct residual_summary residual;
     struct unmodelled_friction friction[MODEL_EXTENDED_MAX];
+    struct effort_residual steady;
 };
 
 /* Analyses the residuals of a model of one axis. */

@@ -22,7 +22,7 @@ ENUM_NAMES(servo_limit, SERVO_LIMITS, "none", "torque", "profile");
 
 /* A model with further terms. */
 struct extension {
-    enum servo_term term[2];
+    enum servo_term term[SERVO_PLACES];
     size_t terms;
     /* Writes start points from the fit without these terms; returns their number. */
     size_t (*begin)(const struct servo_problem *p, const struct servo_start *linear,
@@ -164,11 +164,42 @@ static size_t begin_profile(const struct servo_problem *p, const struct servo_st
     return count;
 }
 
+static size_t begin_friction(const struct servo_problem *p, const struct servo_start *linear,
+                             const struct servo_point *base, struct servo_point *points)
+{
+    (void)p;
+    (void)linear;
+    points[0] = *base;
+    return 1;
+}
+
+/* The loop without the lag looks slower, and its delay longer. */
+static size_t begin_lag(const struct servo_problem *p, const struct servo_start *linear,
+                        const struct servo_point *base, struct servo_point *points)
+{
+    static const double rows[] = {1.0, 3.0};
+    (void)linear;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        points[i] = *base;
+        points[i].x[TERM_SENSOR_LAG] = rows[i] * p->set->period_s;
+        points[i].x[TERM_DELAY] =
+            fmax(base->x[TERM_DELAY] - 0.5 * points[i].x[TERM_SENSOR_LAG], p->lo[TERM_DELAY]);
+    }
+    return COUNT(rows);
+}
+
 /* Play comes first: it also tells how much of it the data exclude. */
 static const struct extension extensions[] = {
     {{TERM_PLAY}, 1, begin_play},
     {{TERM_SCALE}, 1, begin_scale},
     {{TERM_DROOP_SIN, TERM_DROOP_COS}, 2, begin_gravity},
+    {{TERM_FRICTION_LOAD}, 1, begin_friction},
+    {{TERM_FRICTION_REST}, 1, begin_friction},
+    {{TERM_FRICTION_PLACE, TERM_FRICTION_PLACE + 1, TERM_FRICTION_PLACE + 2,
+      TERM_FRICTION_PLACE + 3},
+     SERVO_PLACES,
+     begin_friction},
+    {{TERM_SENSOR_LAG}, 1, begin_lag},
     {{TERM_SPEED, TERM_ACCELERATION}, 2, begin_profile},
     {{TERM_TORQUE}, 1, begin_torque},
 };
@@ -176,6 +207,12 @@ static const struct extension extensions[] = {
 static bool is_limit(const struct extension *extension)
 {
     return extension->term[0] == TERM_SPEED || extension->term[0] == TERM_TORQUE;
+}
+
+/* Friction that varies, and a lag, may leave less than a step of the encoder. */
+static bool is_hidden(const struct extension *extension)
+{
+    return extension->term[0] >= TERM_FRICTION_LOAD;
 }
 
 static double compare_points(const struct servo_problem *p, const struct servo_point *less,
@@ -283,7 +320,8 @@ static struct servo_point find_extension(struct servo_problem *p,
             asks = asks && has_residual(p, &best, &rest_rad) &&
                    (!has_limit(&best) || rest_rad > LIMIT_REST * coloured_rad);
         }
-        if (!(asks || play) || !fit_extension(p, linear, &extensions[i], asks, point, &more)) {
+        const bool tried = asks || play || (is_hidden(&extensions[i]) && coloured_rad > 0.0);
+        if (!tried || !fit_extension(p, linear, &extensions[i], asks, point, &more)) {
             continue;
         }
         if (play) {
@@ -406,6 +444,7 @@ static enum status finish_fit(struct servo_problem *p, struct servo_point *point
     if (st == STATUS_OK &&
         !isfinite(fit->fast_radps)) { /* else the parts differ for that cause */
         st = servo_judge_parts(p, point, fit);
+        st = st == STATUS_OK ? servo_judge_times(p, point, fit) : st;
     }
     fit->steps = p->steps;
     return st;

@@ -40,6 +40,12 @@ void servo_estimate_open(struct servo_fit *fit, const struct servo_point *with_p
 MUST_USE enum status servo_judge_parts(struct servo_problem *problem,
                                        const struct servo_point *point, struct servo_fit *fit);
 
+/* Compares the gain of each tenth of the time with that of the others, one Gauss-Newton step
+ * from the whole fit, and adds a reason if one differs: halves miss a gain that dips and
+ * returns. */
+MUST_USE enum status servo_judge_times(struct servo_problem *problem,
+                                       const struct servo_point *point, struct servo_fit *fit);
+
 /* Describe residuals at the point whose simulation problem->shown has: the part that earlier
  * residuals predict, as a ratio of the motion's sd, and the speed above which nothing follows.
  */

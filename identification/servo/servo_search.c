@@ -31,9 +31,25 @@ static bool is_logarithm(enum servo_term term)
 static void set_bounds(struct servo_problem *p)
 {
     const double range = p->set->range_rad;
-    const double lo[TERMS] = {
-        log(0.3),          log(1e-3),         0.0,        -range, 0.0, -range, -range, 0.0,
-        log(0.05 * range), log(0.05 * range), log(range), 0.2};
+    const double lo[TERMS] = {log(0.3),
+                              log(1e-3),
+                              0.0,
+                              -range,
+                              0.0,
+                              -range,
+                              -range,
+                              0.0,
+                              log(0.05 * range),
+                              log(0.05 * range),
+                              log(range),
+                              0.2,
+                              -0.5,
+                              -range,
+                              -range,
+                              -range,
+                              -range,
+                              -range,
+                              0.0};
     const double hi[TERMS] = {log(300.0),
                               log(1.0),
                               range,
@@ -45,7 +61,14 @@ static void set_bounds(struct servo_problem *p)
                               log(200.0 * range),
                               log(200.0 * range),
                               log(1e4 * range),
-                              5.0};
+                              5.0,
+                              0.9,
+                              range,
+                              range,
+                              range,
+                              range,
+                              range,
+                              0.5};
     memcpy(p->lo, lo, sizeof lo);
     memcpy(p->hi, hi, sizeof hi);
 }
@@ -122,7 +145,7 @@ struct servo_law servo_point_law(const struct servo_point *point)
     const double *x = point->x;
     const double gain = exp(x[TERM_GAIN]);
     const double damping = exp(-x[TERM_LAG]);
-    return (struct servo_law){
+    struct servo_law law = {
         .stiffness = gain * damping,
         .damping = damping,
         .dead_band_rad = x[TERM_DEAD_BAND],
@@ -134,7 +157,14 @@ struct servo_law servo_point_law(const struct servo_point *point)
         .play_rad = point->free[TERM_PLAY] ? x[TERM_PLAY] : 0.0,
         .error_max_rad = point->free[TERM_TORQUE] ? exp(x[TERM_TORQUE]) / gain : HUGE_VAL,
         .speed_radps = point->free[TERM_SPEED] ? exp(x[TERM_SPEED]) : HUGE_VAL,
-        .acceleration_radps2 = point->free[TERM_SPEED] ? exp(x[TERM_ACCELERATION]) : HUGE_VAL};
+        .acceleration_radps2 = point->free[TERM_SPEED] ? exp(x[TERM_ACCELERATION]) : HUGE_VAL,
+        .friction_load = point->free[TERM_FRICTION_LOAD] ? x[TERM_FRICTION_LOAD] : 0.0,
+        .friction_rest_rad = point->free[TERM_FRICTION_REST] ? x[TERM_FRICTION_REST] : 0.0,
+        .sensor_lag_s = point->free[TERM_SENSOR_LAG] ? x[TERM_SENSOR_LAG] : 0.0};
+    for (size_t i = 0; i < SERVO_PLACES && point->free[TERM_FRICTION_PLACE]; i++) {
+        law.friction_place_rad[i] = x[TERM_FRICTION_PLACE + i];
+    }
+    return law;
 }
 
 static void simulate_point(struct servo_problem *p, const struct servo_point *point, double *to)
@@ -172,9 +202,9 @@ void servo_point_evaluate(struct servo_problem *problem, struct servo_point *poi
 
 static double usual_difference(const struct servo_problem *p, enum servo_term term)
 {
-    return is_logarithm(term) || term == TERM_SCALE ? STEP_LOG
-           : term == TERM_DELAY                     ? STEP_DELAY_S
-                                                    : STEP_ANGLE * p->set->range_rad;
+    const bool ratio = is_logarithm(term) || term == TERM_SCALE || term == TERM_FRICTION_LOAD;
+    const bool time = term == TERM_DELAY || term == TERM_SENSOR_LAG;
+    return ratio ? STEP_LOG : time ? STEP_DELAY_S : STEP_ANGLE * p->set->range_rad;
 }
 
 /* One side of the point, for a search. problem->shown is the simulation of the point. */

@@ -24,6 +24,10 @@ enum servo_term {
     TERM_SPEED,  /* log of the profile's limits */
     TERM_ACCELERATION,
     TERM_SCALE,
+    TERM_FRICTION_LOAD,
+    TERM_FRICTION_REST,
+    TERM_FRICTION_PLACE,                                  /* the first of SERVO_PLACES */
+    TERM_SENSOR_LAG = TERM_FRICTION_PLACE + SERVO_PLACES, /* s */
     TERMS,
     TERMS_PLAIN = TERM_DROOP_SIN /* terms of every fit */
 };

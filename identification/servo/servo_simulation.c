@@ -4,8 +4,10 @@
 
 #include "base/numbers/constants.h"
 
-/* Longest substep where gravity depends on the angle, s. */
-static const double SUBSTEP_GRAVITY_S = 4e-3;
+/* Longest substep where gravity or friction depends on the state, s. */
+static const double SUBSTEP_VARIED_S = 4e-3;
+/* Velocity at which friction near rest has fallen, rad/s. */
+static const double STRIBECK_RADPS = 0.1;
 /* Rows at the start of a run whose slope is the start velocity. */
 enum { SLOPE_ROWS = 5, STOPS_MAX = 1000, PHASES_MAX = 6, HALVINGS = 4 };
 
@@ -21,7 +23,8 @@ struct servo_state {
     double delta2;           /* sigma^2 - wn^2; negative: it oscillates */
     double delta;            /* root of its size */
     double q, w;             /* motor: position and velocity */
-    double shown;            /* position behind the play */
+    double dead;             /* dead band of this substep */
+    double shown, seen;      /* position behind the play, and behind the sensor's lag */
     double set_point, speed; /* of the profile */
     struct transition moved; /* the last one computed */
     uint64_t steps;
@@ -74,7 +77,7 @@ static void follow_motor(struct servo_state *s)
 /* Moves towards a constant target for h_s, with exact stick and slip. */
 static void glide_motor(struct servo_state *s, double target, double h_s)
 {
-    const double dead = s->law->dead_band_rad;
+    const double dead = s->dead;
     for (int stops = 0; h_s > 0.0 && stops < STOPS_MAX; stops++) {
         const bool rests = !(fabs(s->w) > 0.0);
         if (rests && fabs(s->q - target) <= dead) {
@@ -110,11 +113,11 @@ static void push_motor(struct servo_state *s, double torque_rad, double h_s)
     const double c = s->law->damping;
     for (int stops = 0; h_s > 0.0 && stops < 2; stops++) { /* it stops once at most */
         const bool rests = !(fabs(s->w) > 0.0);
-        if (rests && fabs(torque_rad) <= s->law->dead_band_rad) {
+        if (rests && fabs(torque_rad) <= s->dead) {
             return;
         }
         const double way = (rests ? torque_rad : s->w) > 0.0 ? 1.0 : -1.0;
-        const double end = s->law->stiffness * (torque_rad - way * s->law->dead_band_rad) / c;
+        const double end = s->law->stiffness * (torque_rad - way * s->dead) / c;
         double lasts_s = h_s;
         double w = end + (s->w - end) * exp(-c * h_s);
         if (way * w < 0.0) {
@@ -193,6 +196,38 @@ static void follow_goal(struct servo_state *s, double goal, double droop, double
     }
 }
 
+double servo_law_dead_band(const struct servo_law *law, double q_rad, double w_radps,
+                           double error_rad)
+{
+    const double ratio = w_radps / STRIBECK_RADPS;
+    const double by_place[SERVO_PLACES] = {sin(q_rad), cos(q_rad), sin(3.0 * q_rad),
+                                           cos(3.0 * q_rad)};
+    double dead = law->dead_band_rad + law->friction_load * fabs(error_rad) +
+                  law->friction_rest_rad * exp(-ratio * ratio);
+    for (size_t i = 0; i < SERVO_PLACES; i++) {
+        dead += law->friction_place_rad[i] * by_place[i];
+    }
+    return fmax(dead, 0.0);
+}
+
+static bool is_friction_varied(const struct servo_law *law)
+{
+    bool varied = fabs(law->friction_load) > 0.0 || fabs(law->friction_rest_rad) > 0.0;
+    for (size_t i = 0; i < SERVO_PLACES; i++) {
+        varied = varied || fabs(law->friction_place_rad[i]) > 0.0;
+    }
+    return varied;
+}
+
+/* Lets the sensor follow a position that moves evenly from `from` to the shown one. */
+static void follow_shown(struct servo_state *s, double from, double h_s)
+{
+    const double lag_s = s->law->sensor_lag_s;
+    const double left = lag_s > 0.0 ? exp(-h_s / lag_s) : 0.0;
+    const double rate = (s->shown - from) / h_s;
+    s->seen = s->shown - rate * lag_s * (1.0 - left) + (s->seen - from) * left;
+}
+
 static void pass_substep(struct servo_state *s, double command, double h_s)
 {
     const struct servo_law *law = s->law;
@@ -202,7 +237,11 @@ static void pass_substep(struct servo_state *s, double command, double h_s)
     if (fabs(law->droop_sin_rad) > 0.0 || fabs(law->droop_cos_rad) > 0.0) {
         droop += law->droop_sin_rad * sin(at) + law->droop_cos_rad * cos(at);
     }
+    const double from = s->shown;
+    s->dead = is_friction_varied(law) ? servo_law_dead_band(law, at, s->w, goal - at)
+                                      : law->dead_band_rad;
     follow_goal(s, goal, droop, h_s, HALVINGS);
+    follow_shown(s, from, h_s);
 }
 
 /* Moves on while the command is constant. */
@@ -210,12 +249,14 @@ static void pass_time(struct servo_state *s, double command, double h_s)
 {
     const struct servo_law *law = s->law;
     const bool limited = isfinite(law->speed_radps) || isfinite(law->error_max_rad);
-    const bool heavy = fabs(law->droop_sin_rad) > 0.0 || fabs(law->droop_cos_rad) > 0.0;
-    if (!limited && !heavy) {
+    const bool varied = fabs(law->droop_sin_rad) > 0.0 || fabs(law->droop_cos_rad) > 0.0 ||
+                        law->sensor_lag_s > 0.0 || is_friction_varied(law);
+    if (!limited && !varied) {
         glide_motor(s, law->scale * command - law->droop_rad, h_s);
+        s->seen = s->shown;
         return;
     }
-    const double count = ceil(h_s / (limited ? law->substep_s : SUBSTEP_GRAVITY_S) - 1e-9);
+    const double count = ceil(h_s / (limited ? law->substep_s : SUBSTEP_VARIED_S) - 1e-9);
     for (double k = 0.0; k < count; k += 1.0) {
         pass_substep(s, law->scale * command, h_s / count);
     }
@@ -226,7 +267,7 @@ static void begin_run(struct servo_state *s, const struct servo_set *set, size_t
                       double velocity)
 {
     const struct servo_law *law = s->law;
-    s->q = s->shown = set->position_rad[begin];
+    s->q = s->shown = s->seen = set->position_rad[begin];
     s->w = s->speed = velocity;
     s->set_point = fabs(velocity) > 0.0
                        ? s->q + velocity * law->damping / law->stiffness + law->droop_rad
@@ -243,7 +284,7 @@ static void simulate_rows(struct servo_state *s, const struct servo_set *set, si
     size_t next = begin + 1; /* first row with another command than `held` */
     begin_run(s, set, begin, velocity);
     for (size_t k = begin; k < end; k++) {
-        position_rad[k] = s->shown;
+        position_rad[k] = s->seen;
         if (velocity_radps) {
             velocity_radps[k] = s->w;
         }
@@ -307,6 +348,7 @@ static struct servo_state start_state(const struct servo_law *law)
                                 .sigma = sigma,
                                 .delta2 = delta2,
                                 .delta = sqrt(fabs(delta2)),
+                                .dead = law->dead_band_rad,
                                 .moved = {.h_s = -1.0}};
 }
 
@@ -323,8 +365,10 @@ uint64_t servo_simulate(const struct servo_set *set, const struct servo_law *law
 
 void servo_motion_place(struct servo_motion *motion, double position_rad)
 {
-    *motion = (struct servo_motion){
-        .q_rad = position_rad, .shown_rad = position_rad, .set_point_rad = position_rad};
+    *motion = (struct servo_motion){.q_rad = position_rad,
+                                    .shown_rad = position_rad,
+                                    .seen_rad = position_rad,
+                                    .set_point_rad = position_rad};
 }
 
 void servo_motion_advance(struct servo_motion *motion, const struct servo_law *law,
@@ -334,8 +378,9 @@ void servo_motion_advance(struct servo_motion *motion, const struct servo_law *l
     s.q = motion->q_rad;
     s.w = motion->w_radps;
     s.shown = motion->shown_rad;
+    s.seen = motion->seen_rad;
     s.set_point = motion->set_point_rad;
     s.speed = motion->set_radps;
     pass_time(&s, command_rad, h_s);
-    *motion = (struct servo_motion){s.q, s.w, s.shown, s.set_point, s.speed};
+    *motion = (struct servo_motion){s.q, s.w, s.shown, s.seen, s.set_point, s.speed};
 }

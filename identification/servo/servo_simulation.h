@@ -10,6 +10,8 @@
 
 #include "identification/servo/servo_data.h"
 
+enum { SERVO_PLACES = 4 };
+
 /* Constants of one servo. Angles that divide a torque by the stiffness are in rad. */
 struct servo_law {
     double stiffness; /* wn^2, 1/s^2, > 0 */
@@ -22,12 +24,21 @@ struct servo_law {
     double error_max_rad;                    /* torque limit; infinite: none */
     double speed_radps, acceleration_radps2; /* profile of the set point; infinite: none */
     double substep_s;                        /* longest step where a limit acts */
+    /* Dry friction that is not constant: by the error, near rest, and by sin and cos of q and
+     * of 3 q. */
+    double friction_load, friction_rest_rad, friction_place_rad[SERVO_PLACES];
+    double sensor_lag_s; /* of the measured position */
 };
+
+/* Returns the dead band at a position, a velocity and an error. */
+double servo_law_dead_band(const struct servo_law *law, double q_rad, double w_radps,
+                           double error_rad);
 
 /* Motor, and the set point of a profile. */
 struct servo_motion {
     double q_rad, w_radps;           /* motor */
     double shown_rad;                /* position behind the play */
+    double seen_rad;                 /* the same behind the sensor's lag */
     double set_point_rad, set_radps; /* set point and its speed */
 };
 

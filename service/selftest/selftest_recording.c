@@ -117,7 +117,8 @@ static void draw_delays(struct recording *r)
 static double worth_of(const struct selftest_scenario *w, double share)
 {
     return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
-           (1.0 + w->warm * (1.0 - exp(-3.0 * share)));
+           (1.0 + w->warm * (1.0 - exp(-3.0 * share))) *
+           (share >= 0.4 && share < 0.6 ? 1.0 + w->dips : 1.0);
 }
 
 /* Simulates a second-order robot with the natural frequency of the channel's lag. */
@@ -160,8 +161,9 @@ static void stick_joint(const struct recording *r, const double *tau, double h_s
 {
     const struct model *model = r->row->model;
     const double ratio = nu[0] / r->scenario->falls;
-    const double dry =
-        r->trial.theta[JOINT_COULOMB] * (1.0 + r->scenario->at_rest * exp(-ratio * ratio));
+    const double dry = r->trial.theta[JOINT_COULOMB] *
+                       (1.0 + r->scenario->at_rest * exp(-ratio * ratio)) *
+                       (1.0 + r->scenario->by_place * sin(pose[0]));
     double theta[MODEL_PARAMETERS_MAX];
     double rate = 0.0;
     memcpy(theta, r->trial.theta, sizeof theta);
@@ -196,6 +198,18 @@ static double draw_noise(const struct recording *r, size_t axis, double velocity
     return *before;
 }
 
+/* Lets the measurements follow. */
+static void pass_sensors(const struct recording *r, double h_s, const double *nu,
+                         const double *pose, double seen[2][MODEL_AXES_MAX])
+{
+    const double lag_s = r->scenario->sensor_s;
+    const double share = lag_s > 0.0 ? 1.0 - exp(-h_s / lag_s) : 1.0;
+    for (size_t a = 0; a < r->row->model->axis_count; a++) {
+        seen[0][a] += share * (nu[a] - seen[0][a]);
+        seen[1][a] += share * (pose[a] - seen[1][a]);
+    }
+}
+
 /* Simulates from rest, with each effort delayed, and adds the measurement noise. */
 static void drive_robot(struct recording *r)
 {
@@ -212,6 +226,7 @@ static void drive_robot(struct recording *r)
     double limited[MODEL_AXES_MAX] = {0.0};
     double acting[MODEL_AXES_MAX] = {0.0};
     double noise[MODEL_AXES_MAX] = {0.0};
+    double seen[2][MODEL_AXES_MAX] = {{0.0}}; /* velocities and positions behind a lag */
     double theta[MODEL_PARAMETERS_MAX];
     struct random_source gusts = {.state = ~r->noise->state};
     double rate = 0.0;
@@ -222,8 +237,8 @@ static void drive_robot(struct recording *r)
             (k + 1 < c->samples ? r->t_s[k + 1] - r->t_s[k] : c->dt_s) / (double)fine;
         const double share = (double)k / (double)c->samples;
         for (size_t a = 0; a < model->axis_count; a++) {
-            r->nu[a][k] = nu[a] + draw_noise(r, a, nu[a], &noise[a]);
-            r->pose[a][k] = pose[a];
+            r->nu[a][k] = seen[0][a] + draw_noise(r, a, nu[a], &noise[a]);
+            r->pose[a][k] = seen[1][a];
         }
         memcpy(theta, c->theta, sizeof theta);
         theta[1] *= 1.0 + r->scenario->warms * (share - 0.5);
@@ -237,7 +252,8 @@ static void drive_robot(struct recording *r)
             for (size_t a = 0; a < model->axis_count; a++) {
                 tau[a] = late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0;
                 filter_effort(r, h_s, a, tau[a], limited, acting);
-                tau[a] = force[a] + acting[a];
+                tau[a] =
+                    force[a] + acting[a] * (1.0 + r->scenario->ripple * sin(7.0 * pose[a]));
             }
             if (r->scenario->swings > 0.0) {
                 swing_channel(r, tau[0], h_s, nu, &rate);
@@ -246,6 +262,7 @@ static void drive_robot(struct recording *r)
             } else {
                 model_step(model, theta, nu, pose, tau, NULL, h_s);
             }
+            pass_sensors(r, h_s, nu, pose, seen);
         }
     }
 }

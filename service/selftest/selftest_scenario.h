@@ -59,10 +59,16 @@ struct selftest_scenario {
     /* For a joint: stiction is (1 + at_rest) times the dry friction in motion and falls to it
      * as exp(-(w / falls)^2); falls is a velocity, 0: as modelled. */
     double at_rest, falls;
-    double lost;   /* ratio of rows that are missing */
-    double jitter; /* sd of the time between rows, ratio of the period */
-    double swings; /* damping ratio of a second-order robot, whose effort steps once */
-    bool counted;  /* row numbers in place of times */
+    /* For a joint that sticks, or a servo: ratio by which dry friction changes with the sine of
+     * the angle (of a servo: of three times the angle). For a servo: dry friction by the error.
+     * For a joint: ratio by which the effect of an effort changes seven times in a turn. */
+    double by_place, by_load, ripple;
+    double dips;     /* ratio of a deviation between 40 and 60 % of the time */
+    double sensor_s; /* time constant of the measurements of a joint or a servo */
+    double lost;     /* ratio of rows that are missing */
+    double jitter;   /* sd of the time between rows, ratio of the period */
+    double swings;   /* damping ratio of a second-order robot, whose effort steps once */
+    bool counted;    /* row numbers in place of times */
     /* Columns. Commands are always the largest; or the largest, none, or the negative one. */
     bool constant, one_size;
     size_t stale;    /* rows that a velocity stays; 0: 1 */
@@ -89,13 +95,14 @@ struct selftest_scenario {
     bool exchanged;
     /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
      * which x is too large, growth of the scale per metre of x, fall of the scale at a metre
-     * from the middle; ticks of a turn, rows of one pose. at_half applies to the right wheel. */
+     * from the middle; ticks of a turn, rows of one pose. at_half applies to the right wheel.
+     */
     double slips, stretched, tilted, distorts, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     double play_rad; /* rad, backlash behind a servo; clip: its commands have two values */
-    const char *arm;              /* another kind of arm; NULL: ur5 */
-    double tool_m;                /* m, distance of the tool from the flange */
+    const char *arm; /* another kind of arm; NULL: ur5 */
+    double tool_m;   /* m, distance of the tool from the flange */
     double leans_rad, turned_rad; /* rad, tilt and rotation of the base */
     double eccentric_rad;         /* rad, eccentricity of the encoders */
 };

@@ -35,13 +35,14 @@ static void draw_command(const struct selftest_scenario *w, struct command *c, d
 
 /* Motor and loop, by small steps of its own: the test does not trust the fit's simulation. */
 struct servo {
-    double q, w, shown;
+    double q, w, shown, seen;
 };
 
 static void move_servo(const struct selftest_scenario *s, struct servo *m, double command,
                        double share)
 {
-    const double worth = 1.0 + s->off + (share >= 0.5 ? s->at_half : 0.0);
+    const double worth = 1.0 + s->off + (share >= 0.5 ? s->at_half : 0.0) +
+                         (share >= 0.4 && share < 0.6 ? s->dips : 0.0);
     const double stiffness = worth * NATURAL * NATURAL;
     const double damping = 2.0 * RATIO * NATURAL;
     const double felt = (command < 0.0 ? 1.0 + s->backed : 1.0) * command;
@@ -50,9 +51,13 @@ static void move_servo(const struct selftest_scenario *s, struct servo *m, doubl
     const double lasts = (1.0 - exp(-damping * STEP_S)) / damping;
     const double freely = m->w + lasts * (pull - damping * m->w);
     const double before = m->w;
-    m->w = copysign(fmax(fabs(freely) - lasts * NATURAL * NATURAL * DEAD_BAND, 0.0), freely);
+    const double dead =
+        (DEAD_BAND + s->by_load * fabs(felt - at)) * (1.0 + s->by_place * sin(3.0 * at));
+    m->w = copysign(fmax(fabs(freely) - lasts * NATURAL * NATURAL * dead, 0.0), freely);
     m->q += 0.5 * STEP_S * (before + m->w);
     m->shown = fmin(fmax(m->shown, m->q - s->play_rad / 2.0), m->q + s->play_rad / 2.0);
+    m->seen +=
+        (m->shown - m->seen) * (s->sensor_s > 0.0 ? 1.0 - exp(-STEP_S / s->sensor_s) : 1.0);
 }
 
 void selftest_write_servo(const struct selftest_scenario *scenario, struct random_source *draws,
@@ -87,7 +92,7 @@ void selftest_write_servo(const struct selftest_scenario *scenario, struct rando
         (void)fprintf(to, "%.7g,%.7g,%.7g\n",
                       scenario->counted ? (double)k : factor_of(scenario, 0) * t_s,
                       factor_of(scenario, 1) * command.value,
-                      factor_of(scenario, 2) * ENCODER_RAD * round(m.shown / ENCODER_RAD));
+                      factor_of(scenario, 2) * ENCODER_RAD * round(m.seen / ENCODER_RAD));
     }
 }
 

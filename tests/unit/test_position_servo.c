@@ -126,6 +126,10 @@ static void test_scenarios(void)
         {{.name = "gentle", .gentle = 0.05}, REASON_POOR_EXCITATION},
         {{.name = "falls", .at_half = -0.2}, REASON_CHANGES_WITH_TIME},
         {{.name = "asymmetric", .backed = -0.15}, REASON_UNMODELLED},
+        {{.name = "by load", .by_load = 0.1}, REASON_UNMODELLED},
+        {{.name = "by place", .by_place = 0.3}, REASON_UNMODELLED},
+        {{.name = "dips", .dips = -0.1}, REASON_CHANGES_WITH_TIME},
+        {{.name = "behind a filter", .sensor_s = 0.05}, REASON_UNMODELLED},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         record_servo(&rows[i].scenario, 3);
@@ -133,6 +137,21 @@ static void test_scenarios(void)
         servo_print(rows[i].scenario.name, &fit);
         CHECK_INT(rows[i].scenario.name, fit.estimate.verdict, ESTIMATE_MARGINAL);
         CHECK(rows[i].scenario.name, servo_has_reason(&fit, rows[i].reason));
+    }
+}
+
+/* A filter of a row is fitted and costs nothing; the values behind a longer one hold, too. */
+static void test_filter(void)
+{
+    for (int rows = 1; rows < 3; rows++) {
+        const struct selftest_scenario filtered = {.name = "filtered", .sensor_s = 0.02 * rows};
+        record_servo(&filtered, 5);
+        const struct servo_fit fit = servo_file_fit(&file);
+        servo_print("filtered", &fit);
+        CHECK_INT("filtered", fit.estimate.verdict,
+                  rows == 1 ? ESTIMATE_PASS : ESTIMATE_MARGINAL);
+        CHECK_NEAR("lag", fit.law.sensor_lag_s, filtered.sensor_s, 0.1, 0.0);
+        CHECK_NEAR("behind it", fit.estimate.value[SERVO_NATURAL_FREQUENCY], 18.0, 0.05, 0.0);
     }
 }
 
@@ -309,6 +328,7 @@ int main(void)
     CU_add_test(suite, "wrong", test_wrong);
     CU_add_test(suite, "disturbed", test_disturbed);
     CU_add_test(suite, "scenarios", test_scenarios);
+    CU_add_test(suite, "filter", test_filter);
     CU_add_test(suite, "play", test_play);
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "held out", test_held_out);

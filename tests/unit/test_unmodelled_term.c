@@ -147,6 +147,118 @@ static void test_quick(void)
     }
 }
 
+/* A term that acts all the time, with an effort that is never switched. */
+struct steady {
+    const char *name;
+    double by_place, by_load, dips; /* effort by sin(3 q); by |tau|; ratio of a gain */
+    double noise_sd;
+    size_t every; /* rows from one switch to the next; 0: none */
+    enum effort_residual_cause cause;
+    double least, most; /* ratio; NaN: not computed */
+};
+
+static void record_steady(const struct steady *row, struct data_set *set)
+{
+    struct random_source draws = {.state = 4};
+    record_run(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, set);
+    for (size_t k = 0; k < N; k++) {
+        const bool dips = k >= 2 * N / 5 && k < 3 * N / 5;
+        tau[k] += row->by_place * sin(3.0 * pose[k]);
+        tau[k] += row->by_load * fabs(tau[k]) * (nu[k] > 0.0 ? 1.0 : -1.0);
+        tau[k] *= dips ? 1.0 + row->dips : 1.0;
+        nu[k] += row->noise_sd * random_normal(&draws);
+    }
+    for (size_t k = 0; k < N && row->every > 0; k++) {
+        tau[k] += k / row->every % 2 == 0 ? 1.0 : -1.0;
+    }
+    set->noise_sd[0] = row->noise_sd;
+}
+
+static void test_steady(void)
+{
+    const struct model *model = &joint_models[0][2];
+    static const struct steady rows[] = {
+        {"right", 0.0, 0.0, 0.0, 0.0, 0, EFFORT_RESIDUAL_CAUSES, 0.0, 0.002},
+        {"noise", 0.0, 0.0, 0.0, 0.01, 0, EFFORT_RESIDUAL_CAUSES, 0.0, 0.0},
+        {"a trace", 0.014, 0.0, 0.0, 0.0, 0, EFFORT_RESIDUAL_CAUSES, 0.006, 0.009},
+        {"place", 0.03, 0.0, 0.0, 0.0, 0, EFFORT_RESIDUAL_PLACE, 0.012, 0.019},
+        {"place, noise", 0.06, 0.0, 0.0, 0.003, 0, EFFORT_RESIDUAL_PLACE, 0.02, 0.04},
+        {"load", 0.0, 0.1, 0.0, 0.0, 0, EFFORT_RESIDUAL_LOAD, 0.02, 0.2},
+        {"dips", 0.0, 0.0, -0.1, 0.0, 0, EFFORT_RESIDUAL_TIME, 0.02, 0.05},
+        {"switched all the time", 0.03, 0.0, 0.0, 0.0, 10, EFFORT_RESIDUAL_CAUSES, NAN, NAN},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct steady *row = &rows[i];
+        struct data_set set;
+        struct dynamics_fit fit;
+        struct effort_residual found;
+        dynamics_fit_start(&fit, model, DYNAMICS_WEAK, false);
+        memcpy(fit.estimate.value, truth, sizeof truth);
+        record_steady(row, &set);
+        CHECK_INT(row->name, effort_residual_find(model, &fit, &set, &found), STATUS_OK);
+        (void)printf("steady, %s: %zu rows, ratio %.4f, seen from %.4f, cause %d, share %.2f\n",
+                     row->name, found.rows, found.ratio, found.seen_ratio, (int)found.cause,
+                     found.share);
+        CHECK_INT(row->name, found.cause, row->cause);
+        CHECK(row->name, isnan(row->least)
+                             ? isnan(found.ratio)
+                             : found.ratio >= row->least && found.ratio <= row->most);
+        fit.estimate.verdict = ESTIMATE_PASS;
+        effort_residual_judge(&fit, model, &found);
+        CHECK_INT(row->name, fit.estimate.verdict,
+                  row->least > 0.01 ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+    }
+    /* Noise hides what is smaller. */
+    struct data_set set;
+    struct dynamics_fit fit;
+    struct effort_residual found;
+    const struct steady loud = {.name = "loud", .noise_sd = 0.1};
+    dynamics_fit_start(&fit, model, DYNAMICS_WEAK, false);
+    memcpy(fit.estimate.value, truth, sizeof truth);
+    record_steady(&loud, &set);
+    CHECK_INT("loud", effort_residual_find(model, &fit, &set, &found), STATUS_OK);
+    CHECK_NEAR("loud", found.seen_ratio, 0.295, 0.2, 0.0);
+    fit.estimate.value[0] = (double)NAN;
+    CHECK_INT("unknown", effort_residual_find(model, &fit, &set, &found), STATUS_OK);
+    CHECK("unknown", isnan(found.ratio));
+}
+
+/* A joint that sticks as its dry friction says breaks away where a simulation does; one that
+ * holds twice as much does not. */
+static void test_breakaway(void)
+{
+    const struct model *model = &joint_models[0][1];
+    const struct dynamics_options options = dynamics_options_for(model);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        const bool more = seed % 2 == 0;
+        struct random_source draws = {.state = seed};
+        struct dynamics_fit fit;
+        double w = 0.0;
+        double acts = 0.0; /* behind a lag of 10 ms */
+        double effort = 0.0;
+        struct data_set set = {
+            .axes = 1, .n = N / 2, .dt_s = 0.01, .t_s = t, .run_count = 1, .noise_sd = {0.003}};
+        set.run_start[1] = set.n;
+        set.nu[0] = nu;
+        set.tau[0] = tau;
+        for (size_t k = 0; k < set.n; k++) {
+            t[k] = 0.01 * (double)k;
+            nu[k] = w + 0.003 * random_normal(&draws);
+            effort = k % 80 == 0 ? random_between(&draws, -1.0, 1.0) : effort;
+            tau[k] = effort;
+            for (size_t f = 0; f < 50; f++) {
+                acts += (effort - acts) * (1.0 - exp(-2e-4 / 0.01));
+                const double freely = w + 2e-4 * (acts - 0.25 * w - 0.05) / 0.1;
+                const double dry = 0.3 + (more ? 0.3 * exp(-w * w / 0.01) : 0.0);
+                w = copysign(fmax(fabs(freely) - 2e-4 * dry / 0.1, 0.0), freely);
+            }
+        }
+        CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(model, &set, &options, &fit), STATUS_OK);
+        CHECK("rests are left out", estimate_has_reason(&fit.estimate, REASON_AT_REST));
+        CHECK_INT("verdict", fit.estimate.verdict, more ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+    }
+}
+
 static void test_found(void)
 {
     struct dynamics_fit fit;
@@ -218,10 +330,10 @@ static void test_hold_by_weak_forms(void)
         model->inverse(model, driven, NULL, &nu[k], &nu_dot, &table.memory->data[k]);
     }
     table.set.tau[0] = table.memory->data;
-    CHECK_INT("weak",
-              input_interpolation_choose(model, &table, &options, INPUT_INTERPOLATION_AUTO,
-                                         &choice),
-              STATUS_OK);
+    CHECK_INT(
+        "weak",
+        input_interpolation_choose(model, &table, &options, INPUT_INTERPOLATION_AUTO, &choice),
+        STATUS_OK);
     CHECK_INT("weak", choice.hold, INPUT_INTERPOLATION_LINEAR);
     data_table_free(&table);
 }
@@ -329,6 +441,8 @@ int main(void)
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("missing term", NULL, NULL);
+    CU_add_test(suite, "steady", test_steady);
+    CU_add_test(suite, "breakaway", test_breakaway);
     CU_add_test(suite, "found", test_found);
     CU_add_test(suite, "quick", test_quick);
     CU_add_test(suite, "friction", test_friction);
