@@ -9,9 +9,9 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_options.h"
-#include "identification/dynamics/effort_residual.h"
 #include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/residual_test.h"
+#include "identification/simulation/effort_residual.h"
 
 /* One additional term of friction or load, and its effect on the fit. */
 struct unmodelled_friction {

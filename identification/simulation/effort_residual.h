@@ -1,4 +1,4 @@
-/* identification/dynamics/effort_residual.h - efforts that a model of one axis leaves
+/* identification/simulation/effort_residual.h - efforts that a model of one axis leaves
  * unexplained while nothing is switched.
  *
  *     e = smooth(tau) - inverse(smooth(w), slope(w)),
@@ -10,8 +10,8 @@
  * place or by load, a gain that changes and a torque ripple act everywhere. Pure: no I/O, no
  * clock. Cold path: allocates through GSL.
  */
-#ifndef IDENTIFICATION_DYNAMICS_EFFORT_RESIDUAL_H
-#define IDENTIFICATION_DYNAMICS_EFFORT_RESIDUAL_H
+#ifndef IDENTIFICATION_SIMULATION_EFFORT_RESIDUAL_H
+#define IDENTIFICATION_SIMULATION_EFFORT_RESIDUAL_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "identification/dynamics/effort_residual.h"
+#include "identification/simulation/effort_residual.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,8 +6,6 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/numbers/constants.h"
-#include "identification/dynamics/dynamics_thresholds.def"
 #include "identification/numeric/local_polynomial.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/simulation/simulation_thresholds.def"
@@ -28,6 +26,9 @@ enum {
     EXTRA_MAX = TENTHS,
     COLUMNS = OWN + EXTRA_MAX + 1
 };
+/* Slower velocities, in standard deviations of their noise, have no direction. */
+static const double NOISE_RATIO = 2.0;
+static const double TURN_RAD = 6.283185307179586;
 /* Rows that count at the least, for each column. */
 static const double ROWS_PER_COLUMN = 10.0;
 
@@ -118,7 +119,7 @@ static bool keeps_direction(const struct data_set *set, size_t k, size_t half, d
 static void compute_residuals(struct residual_rows *r, const struct smoothing *w)
 {
     const struct data_set *set = r->set;
-    const double least = CHOICE_NOISE_RATIO * set->noise_sd[0];
+    const double least = NOISE_RATIO * set->noise_sd[0];
     double squares = 0.0;
     r->noise = 0.0;
     r->rows = 0;
@@ -229,7 +230,7 @@ static void find_cause(const struct residual_rows *r, double rest, struct effort
             if (share > fmax(out->share, CAUSE_SHARE)) {
                 out->cause = (enum effort_residual_cause)c;
                 out->share = fmin(share, 1.0);
-                out->period = 2.0 * PI / (double)harmonic;
+                out->period = TURN_RAD / (double)harmonic;
             }
         }
     }
