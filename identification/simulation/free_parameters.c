@@ -280,9 +280,11 @@ void free_parameters_judge(const struct free_parameters *free_parameters,
             !(model->channels && fit->method == DYNAMICS_OUTPUT_ERROR)) {
             /* Unmeasured forces would correlate neighbours positively. */
             const bool slope = set->derived[i] && report->axis[i].correlation < 0.0;
-            /* A joint's steady efforts and missing terms are tested apart. */
-            const bool small =
-                model->sticks && sqrt(1.0 - report->axis[i].r2) < COLOURED_SHARE_MAX;
+            /* A joint's steady efforts and missing terms are tested apart, so that the size of
+             * the coloured part decides. Noise that grows with the speed has a trace of it. */
+            const double coloured =
+                sqrt(1.0 - report->axis[i].r2) * fmin(residual_memory(&report->axis[i]), 1.0);
+            const bool small = model->sticks && coloured < COLOURED_SHARE_MAX;
             const bool much = !slope && !small && !residual_has_trace(&report->axis[i]);
             estimate_reason(&fit->estimate, REASON_AUTOCORRELATED,
                             much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
