@@ -193,6 +193,8 @@ static const struct extension extensions[] = {
     {{TERM_PLAY}, 1, begin_play},
     {{TERM_SCALE}, 1, begin_scale},
     {{TERM_DROOP_SIN, TERM_DROOP_COS}, 2, begin_gravity},
+    {{TERM_SPEED, TERM_ACCELERATION}, 2, begin_profile},
+    {{TERM_TORQUE}, 1, begin_torque},
     {{TERM_FRICTION_LOAD}, 1, begin_friction},
     {{TERM_FRICTION_REST}, 1, begin_friction},
     {{TERM_FRICTION_PLACE, TERM_FRICTION_PLACE + 1, TERM_FRICTION_PLACE + 2,
@@ -200,8 +202,6 @@ static const struct extension extensions[] = {
      SERVO_PLACES,
      begin_friction},
     {{TERM_SENSOR_LAG}, 1, begin_lag},
-    {{TERM_SPEED, TERM_ACCELERATION}, 2, begin_profile},
-    {{TERM_TORQUE}, 1, begin_torque},
 };
 
 static bool is_limit(const struct extension *extension)
@@ -316,7 +316,7 @@ static struct servo_point find_extension(struct servo_problem *p,
     for (size_t i = 0; i < COUNT(extensions); i++) {
         struct servo_point more;
         const bool play = extensions[i].term[0] == TERM_PLAY;
-        if (is_limit(&extensions[i])) { /* these cost most, and come last */
+        if (is_limit(&extensions[i])) { /* these cost most */
             asks = asks && has_residual(p, &best, &rest_rad) &&
                    (!has_limit(&best) || rest_rad > LIMIT_REST * coloured_rad);
         }
