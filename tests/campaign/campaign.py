@@ -77,6 +77,7 @@ STUDIES = {
     "selftest_arm_kinematics": (300, 4),
     "selftest_arm_friction": (300, 2),
     "selftest_arm6": (20, 0),
+    "selftest_position_servo": (300, 2),
     "selftest_diffdrive_friction": (1000, 0),
     "selftest_joint": (1000, 2),
     "selftest_joint_load": (1000, 0),
