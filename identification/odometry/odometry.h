@@ -70,7 +70,8 @@ struct odometry_scale_test {
 };
 
 struct odometry_scale {
-    size_t segments; /* pieces of the path with their own start pose */
+    /* Pieces of the path with their own start pose: for slip, and for the camera. */
+    size_t segments, camera_segments;
     struct odometry_scale_test test[ODOMETRY_COVARIATES];
 };
 

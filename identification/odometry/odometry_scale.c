@@ -549,12 +549,14 @@ static enum status test_all(struct scan *s, const struct odometry_point *point,
                             struct odometry_scale *scale)
 {
     s->segment_s = SEGMENT_S;
-    const enum status st = test_range(s, *point, 0, ODOMETRY_BY_LENS, scale);
+    enum status st = test_range(s, *point, 0, ODOMETRY_BY_LENS, scale);
     scale->segments = s->count;
-    s->segment_s = CAMERA_SEGMENT_S;
-    return st == STATUS_OK && scale->segments >= SEGMENTS_MIN
-               ? test_range(s, *point, ODOMETRY_BY_LENS, ODOMETRY_COVARIATES, scale)
-               : st;
+    if (st == STATUS_OK && scale->segments >= SEGMENTS_MIN) {
+        s->segment_s = CAMERA_SEGMENT_S;
+        st = test_range(s, *point, ODOMETRY_BY_LENS, ODOMETRY_COVARIATES, scale);
+        scale->camera_segments = s->count;
+    }
+    return st;
 }
 
 /* A point from which the steps lead nowhere is no fit, and tests nothing. */

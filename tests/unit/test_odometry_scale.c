@@ -96,12 +96,12 @@ static void test_causes(void)
     }
 }
 
-/* Segments of five seconds; fewer than ten say nothing. */
+/* Segments of five seconds; fewer than ten say nothing. Those of the camera last three. */
 static void test_segments(void)
 {
     static const struct {
-        size_t rows, segments;
-    } rows[] = {{720, 9}, {800, 10}, {830, 10}, {850, 11}};
+        size_t rows, segments, of_camera;
+    } rows[] = {{720, 9, 0}, {800, 10, 17}, {830, 10, 17}, {850, 11, 18}};
     static const struct odometry_scenario quiet = {
         .noise_m = 5e-4, .noise_rad = 5e-4, .slip_m = 2e-4, .slip_rad = 2e-4, .dt_s = 0.0625};
     static struct odometry_record record;
@@ -119,6 +119,7 @@ static void test_segments(void)
         CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &summary, &fit), STATUS_OK);
         odometry_set_free(&set);
         CHECK_INT("segments", fit.scale.segments, rows[i].segments);
+        CHECK_INT("of the camera", fit.scale.camera_segments, rows[i].of_camera);
         for (enum odometry_covariate by = 0; by < ODOMETRY_COVARIATES; by++) {
             CHECK(odometry_covariate_name(by),
                   isfinite(fit.scale.test[by].p) == (rows[i].segments >= 10));
