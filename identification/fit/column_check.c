@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_vector.h>
 
+#include "identification/data/column_steps.h"
 #include "identification/data/data_thresholds.def"
 #include "identification/data/moving_samples.h"
 
@@ -287,6 +288,37 @@ void copied_rows_judge(struct estimate *e, const struct copied_rows *copied, siz
                               copied->total, rows, copied->to + 1, copied->to + copied->rows,
                               copied->from + 1);
     }
+}
+
+enum status copied_values_judge(struct estimate *e, const struct copied_values *values,
+                                size_t count, size_t n)
+{
+    struct copied_column columns[COPIED_VALUES_MAX];
+    struct copied_rows copied;
+    gsl_vector *memory = gsl_vector_alloc(count * n + COLUMN_STEPS_ROOM);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t c = 0; c < count; c++) {
+        double *x = memory->data + c * n;
+        size_t m = 0;
+        for (size_t k = 0; k < n; k++) {
+            x[m] = values[c].x[k * values[c].stride];
+            m += isfinite(x[m]) ? 1 : 0;
+        }
+        struct column_steps steps;
+        column_steps_find(x, m, memory->data + count * n, &steps);
+        for (size_t k = 0; k < n; k++) {
+            x[k] = values[c].x[k * values[c].stride];
+        }
+        columns[c] = (struct copied_column){x, values[c].sd, steps.step};
+    }
+    const enum status st = copied_rows_find(columns, count, n, &copied);
+    if (st == STATUS_OK) {
+        copied_rows_judge(e, &copied, n);
+    }
+    gsl_vector_free(memory);
+    return st;
 }
 
 /* A simulation without noise may come back to the bit; its residuals are rounding only. */

@@ -33,6 +33,18 @@ bool column_check_refuse(const struct column_check *check, const struct model *m
 /* Reports rows that repeat earlier ones: a note if they are few. */
 void copied_rows_judge(struct estimate *e, const struct copied_rows *copied, size_t rows);
 
+/* A column of values that are `stride` apart; sd: of their noise, 0: they were chosen. */
+struct copied_values {
+    const double *x;
+    size_t stride;
+    double sd;
+};
+enum { COPIED_VALUES_MAX = 3 };
+
+/* Finds and reports them in up to COPIED_VALUES_MAX columns of n values. STATUS_E_NOMEM. */
+MUST_USE enum status copied_values_judge(struct estimate *e, const struct copied_values *values,
+                                         size_t count, size_t n);
+
 /* Adds reasons and notes about columns that can be fitted. Call it after all other
  * judgements. */
 void column_check_judge(const struct column_check *check, const struct model *model,

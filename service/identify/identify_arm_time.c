@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/fit/column_check.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/profile_time.h"
 #include "service/identify/estimate_page.h"
@@ -168,7 +169,16 @@ static enum status fit_range(struct move_list *list, size_t from, size_t n,
     if (st == STATUS_OK && name) {
         profile_check_part(&result->fit, name, &part);
     }
-    return st;
+    if (st != STATUS_OK || name || n == 0) {
+        return st;
+    }
+    enum { EACH = sizeof *moves / sizeof(double) };
+    const double sd = fmin(result->fit.law[PROFILE_JOINTS].residual_s_sd,
+                           result->fit.law[PROFILE_LINES].residual_s_sd);
+    const struct copied_values values[] = {{&moves->lap_s, EACH, sd},
+                                           {&moves->speed, EACH, 0.0},
+                                           {&moves->acceleration, EACH, 0.0}};
+    return copied_values_judge(&result->fit.estimate, values, COUNT(values), n);
 }
 
 static void judge_units(struct move_list *list)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "identification/fit/column_check.h"
 #include "identification/odometry/odometry.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
@@ -65,7 +66,13 @@ static struct parameters_in_use_form name_parameters(void *what)
 static enum status fit_data(void *what, struct err *err)
 {
     struct result *result = what;
-    const enum status st = odometry_fit_run(&result->set, &result->summary, &result->fit);
+    const struct odometry_set *set = &result->set;
+    enum status st = odometry_fit_run(&result->set, &result->summary, &result->fit);
+    const struct copied_values values[] = {{set->x_m, 1, result->fit.noise_m},
+                                           {set->y_m, 1, result->fit.noise_m}};
+    st = st == STATUS_OK
+             ? copied_values_judge(&result->fit.estimate, values, COUNT(values), set->n)
+             : st;
     if (st == STATUS_OK && result->head.doubts) {
         odometry_judge_units(&result->fit, &result->summary);
     }

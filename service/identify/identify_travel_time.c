@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/numbers/constants.h"
+#include "identification/fit/column_check.h"
 #include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
@@ -319,7 +320,14 @@ static enum status fit_range(struct move_list *list, size_t from, size_t n,
     if (st == STATUS_OK && name) {
         travel_time_check_part(&result->fit, name, &part);
     }
-    return st;
+    if (st != STATUS_OK || name || n == 0) {
+        return st;
+    }
+    enum { EACH = sizeof *moves / sizeof(double) };
+    const struct copied_values values[] = {{&moves->lap_s, EACH, result->fit.residual_s_sd},
+                                           {&moves->rotation_rad, EACH, 0.0},
+                                           {&moves->displacement_m, EACH, 0.0}};
+    return copied_values_judge(&result->fit.estimate, values, COUNT(values), n);
 }
 
 static void judge_units(struct move_list *list)

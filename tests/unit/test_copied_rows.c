@@ -4,6 +4,9 @@
 #include "base/numbers/random.h"
 #include "identification/data/copied_rows.h"
 #include "identification/fit/column_check.h"
+#include "service/identify/identify.h"
+#include "service/selftest/selftest_recording.h"
+#include "service/selftest/selftest_scenarios.h"
 
 enum { N = 1000, FROM = 100, TO = 700 };
 
@@ -84,6 +87,47 @@ static void test_verdict(void)
     }
 }
 
+/* Identifies `times` copies of one file; the result as text, for free(). */
+static char *identify_copies(const struct model_row *row, const struct csv_source *file,
+                             size_t times)
+{
+    const struct csv_source files[] = {*file, *file};
+    struct identify_request request = identify_request_defaults();
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    request.files = files;
+    request.file_count = times;
+    request.json = true;
+    CU_ASSERT_EQUAL_FATAL(identify_run(row, &request, to, NULL), STATUS_OK);
+    (void)fclose(to);
+    return text;
+}
+
+/* A file that is given twice is found among moves and paths, too. */
+static void test_moves_and_paths(void)
+{
+    static const char *const models[] = {"travel_time", "arm_time", "odometry"};
+    static const struct selftest_scenario right = {.name = "as_modelled"};
+    for (size_t i = 0; i < COUNT(models); i++) {
+        const struct model_row *row = model_row_find(models[i]);
+        struct random_source draws = selftest_draws(3, 0);
+        struct csv_source file = {.path = "once.csv"};
+        char *table = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            selftest_record(row, &right, false, &draws, &table, &file.bytes, NULL), STATUS_OK);
+        file.text = table;
+        for (size_t times = 1; times <= 2; times++) {
+            char *text = identify_copies(row, &file, times);
+            CHECK_INT(models[i], strstr(text, "\"reason_codes\":[\"copied\"") != NULL,
+                      times == 2);
+            CHECK_INT(models[i], strstr(text, "\"verdict\":\"PASS\"") != NULL, times == 1);
+            free(text);
+        }
+        free(table);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -94,6 +138,7 @@ int main(void)
     CU_add_test(suite, "chance", test_chance);
     CU_add_test(suite, "twice", test_twice);
     CU_add_test(suite, "verdict", test_verdict);
+    CU_add_test(suite, "moves and paths", test_moves_and_paths);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();
