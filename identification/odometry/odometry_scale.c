@@ -403,11 +403,12 @@ static enum status invert_products(const double *m, size_t p, struct svd *svd)
     return svd_find(m, p, scale, scale, RANK_RATIO, svd);
 }
 
-/* Sets the covariance of the score over segments. */
+/* Sets the covariance of the score over segments. With p columns fitted, the scores of few
+ * segments are smaller than those of the truth: on average by the root of 1 - p / segments. */
 static void sum_scores(const struct scan *s, const struct selection *of, bool by_delay,
                        const double *x, double *sum)
 {
-    const double few = (double)s->count / (double)(s->count - 1);
+    const double few = (double)s->count / (double)(s->count - of->p);
     for (size_t g = 0; g < s->count; g++) {
         double score[TEST_MAX];
         for (size_t i = 0; i < of->p; i++) {
