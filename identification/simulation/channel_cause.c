@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
@@ -14,6 +15,8 @@
 #include "identification/simulation/simulation_thresholds.def"
 
 enum { GAIN, LAG, DELAY, START, SIZE, UNKNOWNS };
+/* Fewest pairs of blocks that show a gain that varies, and rows of a block. */
+enum { PAIRS_MIN = 20, BLOCK_ROWS_MIN = 4 };
 enum { BASE_ITERATIONS = 40, FIRST_ITERATIONS = 3, ITERATIONS = 25 };
 /* Lags below this share of a row are not searched. */
 static const double LAG_SHARE_MIN = 0.02;
@@ -222,6 +225,57 @@ static void decide_finding(const struct search *s, const struct input_phases *ph
     }
 }
 
+/* Makes pairs of blocks of a lag each: the products of their mean residuals, and of their mean
+ * simulated motions. Noise has no expected product, whatever it grows with. */
+static size_t make_pairs(const struct search *s, double lag_s, const double *motion,
+                         double *product, double *moved)
+{
+    const struct data_set *set = s->channel.set;
+    const double rows = rint(lag_s / set->dt_s);
+    const size_t each = rows > BLOCK_ROWS_MIN ? (size_t)rows : BLOCK_ROWS_MIN;
+    size_t count = 0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r]; k + 2 * each <= set->run_start[r + 1];
+             k += 2 * each) {
+            product[count] = gsl_stats_mean(s->residual + k, 1, each) *
+                             gsl_stats_mean(s->residual + k + each, 1, each);
+            moved[count++] = gsl_stats_mean(motion + k, 1, each) *
+                             gsl_stats_mean(motion + k + each, 1, each);
+        }
+    }
+    return count;
+}
+
+/* If the gain varies, products of residuals grow with those of the motion; those of forces do
+ * not. Sets the normal score of the products' ranks, and the sd of the gain. */
+static void find_gain_spread(const struct search *s, struct channel_cause *cause)
+{
+    const size_t n = s->channel.set->n;
+    double *motion = s->room->data; /* the search is over */
+    double *product = motion + n;
+    double *moved = product + n;
+    for (size_t k = 0; k < n; k++) {
+        motion[k] = s->channel.velocity[k] - s->residual[k];
+    }
+    const size_t m = make_pairs(s, cause->base.lag_s, motion, product, moved);
+    if (m < PAIRS_MIN) {
+        return;
+    }
+    gsl_sort2(product, 1, moved, 1, m);
+    const double mean = gsl_stats_mean(moved, 1, m);
+    double ranks = 0.0;
+    double products = 0.0;
+    for (size_t i = 0; i < m; i++) {
+        ranks += (moved[i] - mean) * ((double)i - 0.5 * (double)(m - 1));
+        products += (moved[i] - mean) * product[i];
+    }
+    const double squares = (double)(m - 1) * gsl_stats_variance(moved, 1, m);
+    /* sum of squared ranks from their mean, divided by m - 1 */
+    const double of_ranks = (double)m * (double)(m + 1) / 12.0;
+    cause->gain_varies_z = ranks / sqrt(squares * of_ranks);
+    cause->gain_varies = sqrt(fmax(products / squares, 0.0));
+}
+
 static void search_cause(struct search *s, const struct input_phases *phases,
                          struct channel_cause *cause)
 {
@@ -251,6 +305,11 @@ static void search_cause(struct search *s, const struct input_phases *phases,
                                                                              : CHANNEL_WHITE;
     if (cause->coloured_share > 0.0) {
         decide_finding(s, phases, cause);
+    }
+    if (cause->finding == CHANNEL_UNNAMED) {
+        find_gain_spread(s, cause);
+        cause->finding =
+            cause->gain_varies_z > GAIN_VARIES_Z ? CHANNEL_GAIN_VARIES : CHANNEL_UNNAMED;
     }
 }
 
@@ -478,6 +537,14 @@ static void judge_axis(struct estimate *e, const struct model *model, const char
                         "%s: the residual is autocorrelated, by %.2g %% of the motion: "
                         "something acts that the model does not have",
                         velocity, 100.0 * cause->coloured_share);
+        break;
+    case CHANNEL_GAIN_VARIES:
+        estimate_reason_first(e, REASON_CAUSE, ESTIMATE_MARGINAL,
+                              "%s: the gain varies during the recording, by %.2g %% (sd): the "
+                              "residual grows with the motion",
+                              velocity, 100.0 * cause->gain_varies);
+        estimate_advise(e, "look for what changes the gain: supply, load, floor, another "
+                           "source of commands; the values are means of this recording");
         break;
     case CHANNEL_ROW_PHASE: /* input_phases_judge() reports the times */
     case CHANNEL_DELAY_VARIES:

@@ -24,6 +24,7 @@ enum channel_finding {
     CHANNEL_ROW_PHASE,    /* commands change somewhere in their rows */
     CHANNEL_DELAY_VARIES, /* from command to command, by more than a row */
     CHANNEL_EFFECT,       /* one effect explains it */
+    CHANNEL_GAIN_VARIES,  /* the residual grows with the motion, now one way, now the other */
     CHANNEL_UNNAMED       /* coloured by more, and nothing that was tried explains it */
 };
 
@@ -32,6 +33,8 @@ struct channel_cause {
     double coloured_share; /* of the residual, relative to the sd of the motion */
     double share, chi2;    /* of the colour that the effect explains, and its significance */
     struct channel_values base, with; /* without and with the effect that explains most */
+    /* Of a colour that no effect explains: normal score of a gain that varies, and its sd. */
+    double gain_varies_z, gain_varies;
     double command_max, dt_s;
 };
 

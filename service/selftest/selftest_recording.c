@@ -118,7 +118,8 @@ static double worth_of(const struct selftest_scenario *w, double share)
 {
     return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
            (1.0 + w->warm * (1.0 - exp(-3.0 * share))) *
-           (share >= 0.4 && share < 0.6 ? 1.0 + w->dips : 1.0);
+           (share >= 0.4 && share < 0.6 ? 1.0 + w->dips : 1.0) *
+           (1.0 + w->sways * sin(12.0 * PI * share));
 }
 
 /* Simulates a second-order robot with the natural frequency of the channel's lag. */

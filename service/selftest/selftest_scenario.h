@@ -37,6 +37,7 @@ struct selftest_scenario {
     double off;     /* ratio of a constant deviation */
     double at_half; /* ratio of a deviation from half time on */
     double trend;   /* ratio of a deviation that grows until the end */
+    double sways;   /* ratio of a deviation that comes and goes six times */
     double warm;    /* ratio of a deviation with a time constant of a third of the recording */
     double clip;    /* ratio of the largest effort above which more has no effect */
     double dead;    /* ratio of the largest effort below which it has no effect */

@@ -7,6 +7,7 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "base/numbers/constants.h"
 #include "base/numbers/random.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/model/models.h"
@@ -26,26 +27,34 @@ struct recording {
     enum channel_finding finding;
     double tolerance; /* of the size, relative; 0: not compared */
     bool joystick;    /* the command changes at every row */
+    double sways;     /* the gain rises and falls by this ratio, in 10 s */
 };
 
 static const struct recording recordings[] = {
-    {"white noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0, false},
-    {"much noise", CHANNEL_EFFECTS, 0.0, 15.0, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0, false},
-    {"coloured noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.8, 0.0, 0.0, CHANNEL_SMALL, 0.0, false},
+    {"white noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0, false, 0.0},
+    {"much noise", CHANNEL_EFFECTS, 0.0, 15.0, 0.0, 0.0, 0.0, CHANNEL_WHITE, 0.0, false, 0.0},
+    {"coloured noise", CHANNEL_EFFECTS, 0.0, 0.5, 0.8, 0.0, 0.0, CHANNEL_SMALL, 0.0, false,
+     0.0},
     {"commands between rows", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 1.0, 0.0, CHANNEL_ROW_PHASE, 0.0,
-     false},
+     false, 0.0},
     {"loud coloured noise", CHANNEL_EFFECTS, 0.0, 2.0, 0.8, 0.0, 0.0, CHANNEL_UNNAMED, 0.0,
-     false},
-    {"second lag", CHANNEL_SECOND_LAG, 0.1, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false},
-    {"rate limit", CHANNEL_RATE_LIMIT, 200.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.15, false},
-    {"other lag", CHANNEL_OTHER_LAG, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false},
-    {"play", CHANNEL_PLAY, 3.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.3, false},
-    {"clock", CHANNEL_DELAY_GROWS, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false},
-    {"gain falls", CHANNEL_GAIN_DRIFTS, -0.05, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false},
-    {"clipped", CHANNEL_CLIP, 48.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false},
-    {"cubic", CHANNEL_GAIN_BY_SIZE, 0.003, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false},
-    {"delays vary", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.2, CHANNEL_DELAY_VARIES, 0.0, false},
-    {"joystick", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 1.0, 0.0, CHANNEL_ROW_PHASE, 0.0, true},
+     false, 0.0},
+    {"second lag", CHANNEL_SECOND_LAG, 0.1, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false,
+     0.0},
+    {"rate limit", CHANNEL_RATE_LIMIT, 200.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.15, false,
+     0.0},
+    {"other lag", CHANNEL_OTHER_LAG, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false, 0.0},
+    {"play", CHANNEL_PLAY, 3.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.3, false, 0.0},
+    {"clock", CHANNEL_DELAY_GROWS, 0.2, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false, 0.0},
+    {"gain falls", CHANNEL_GAIN_DRIFTS, -0.05, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false,
+     0.0},
+    {"clipped", CHANNEL_CLIP, 48.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.05, false, 0.0},
+    {"cubic", CHANNEL_GAIN_BY_SIZE, 0.003, 0.5, 0.0, 0.0, 0.0, CHANNEL_EFFECT, 0.1, false, 0.0},
+    {"delays vary", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.2, CHANNEL_DELAY_VARIES, 0.0, false,
+     0.0},
+    {"joystick", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 1.0, 0.0, CHANNEL_ROW_PHASE, 0.0, true, 0.0},
+    {"gain sways", CHANNEL_EFFECTS, 0.0, 0.5, 0.0, 0.0, 0.0, CHANNEL_GAIN_VARIES, 0.0, false,
+     0.05},
 };
 
 /* A robot, row by row: gain 1.6, lag 0.3 s, delay 0.08 s, in steps of a millisecond. */
@@ -94,7 +103,8 @@ static void record_channel(const struct recording *of, uint64_t seed)
             u *= of->effect == CHANNEL_GAIN_BY_SIZE ? 1.0 + of->size * fabs(u) : 1.0;
             const double drift =
                 of->effect == CHANNEL_GAIN_DRIFTS ? of->size * (t[k] / (dt_s * N) - 0.5) : 0.0;
-            const double g = 1.6 * (1.0 + drift) * u;
+            const double sways = of->sways * sin(0.2 * PI * t[k]);
+            const double g = 1.6 * (1.0 + drift) * (1.0 + sways) * u;
             const bool slower = !(fabs(g) > fabs(m) && g * m >= 0.0);
             const double lag_s = of->effect == CHANNEL_OTHER_LAG && slower ? of->size : 0.3;
             m += (g - m) * (1.0 - exp(-h_s / lag_s));
@@ -136,6 +146,8 @@ static void test_findings(void)
             CHECK_INT(of->name, cause->with.effect, of->effect);
             CHECK_NEAR(of->name, cause->with.size, of->size, of->tolerance, 0.0);
             CHECK(of->name, cause->share >= 0.5 && cause->chi2 > 50.0);
+        } else if (of->finding == CHANNEL_GAIN_VARIES) {
+            CHECK_NEAR(of->name, cause->gain_varies, of->sways * sqrt(0.5), 0.2, 0.0);
         } else if (of->finding != CHANNEL_DELAY_VARIES) {
             CHECK_NEAR("gain", cause->base.gain, 1.6, 0.03, 0.0);
             CHECK_NEAR("lag", cause->base.lag_s, 0.3, 0.08, 0.0);
