@@ -199,7 +199,6 @@ const struct selftest_scenario selftest_scenarios[] = {
     SCENARIO("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
     SCENARIO("as_modelled", "odometry", RIGHT, "the world of the model", .off = 0.0),
     SCENARIO("ticks_1024", "odometry", RIGHT, "wheels that count 1024 ticks a turn", .ticks = 1024.0),
-    SCENARIO("ticks_32", "odometry", RIGHT, "wheels that count 32 ticks a turn", .ticks = 32.0),
     SCENARIO("camera_5_hz", "odometry", HELD, "a new pose in every fourth row", .rare = 4.0),
     SCENARIO("tilted", "odometry", WRONG, "a scale that grows by 4 % per metre of x", .tilted = 0.04, .passes = 0.21),
     SCENARIO("stretched", "odometry", WRONG, "x too large by 5 %", .stretched = 0.05),

@@ -74,6 +74,7 @@ STUDIES = {
     "selftest_first_order": (1000, 6),
     "selftest_usv3": (1000, 2),
     "selftest_diffdrive": (1000, 2),
+    "selftest_odometry": (300, 4),
     "selftest_arm_kinematics": (300, 4),
     "selftest_arm_friction": (300, 2),
     "selftest_arm6": (20, 0),
