@@ -20,6 +20,7 @@
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 #include "service/tool/version.h"
+#include "web/http/rays.h"
 #include "web/server/server.h"
 
 enum {
@@ -86,8 +87,11 @@ static enum status make_events(struct daemon *d, struct err *err)
     for (int k = 0; k < EVENT_RECORDS; k++) {
         d->stream_number = p.record[k] > d->stream_number ? p.record[k] : d->stream_number;
     }
-    return name_fault(event_hub_create(&p, &d->events), "events", FAULT_NO_MEMORY, "no memory",
-                      err);
+    enum status status = event_hub_create(&p, &d->events);
+    if (status == STATUS_OK) {
+        status = rays_create(d->params.pair_count, &d->rays);
+    }
+    return name_fault(status, "events", FAULT_NO_MEMORY, "no memory", err);
 }
 
 static void report_room(const struct http_options *http, const struct web_room *room)
@@ -585,6 +589,7 @@ static bool finish_daemon(struct daemon *d)
     capturer_close(d->capturer);
     journal_close(d->journal);
     event_hub_destroy(d->events);
+    rays_destroy(d->rays);
     lab_memory_destroy(d->lab);
     (void)pthread_cond_destroy(&d->maintenance.changed);
     (void)pthread_cond_destroy(&d->thread.changed);

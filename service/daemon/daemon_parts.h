@@ -532,6 +532,7 @@ struct daemon {
     struct capturer *capturer; /* NULL: captures are off */
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
+    struct rays *rays;        /* NULL without HTTP */
     struct web *web;
     char *public_lab; /* the lab file without secrets, for reports; NULL without HTTP */
     pthread_mutex_t lock; /* protects what parts share; held briefly */

@@ -7,6 +7,7 @@
 #include "service/daemon/priority.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
+#include "web/http/rays.h"
 
 enum {
     POLL_US = 5000, /* telemetry is processed at least this often, */
@@ -59,6 +60,16 @@ static void step_fit(struct daemon *d, const struct event *event)
     free(result);
 }
 
+/* Shows the ray of a lidar, if the reply is one. A ray decides nothing. */
+static void show_ray(const struct daemon *d, const struct event *event)
+{
+    const long pair = event->reply.value_count > 1 ? lab_find(d->lab, event->pair) : -1;
+    if (pair >= 0 && event->side < SIDE_COUNT) {
+        rays_add(d->rays, (size_t)pair, event,
+                 &lab_pair(d->lab, (size_t)pair)->side[event->side]);
+    }
+}
+
 static void step_event(void *context, const struct event *event)
 {
     struct daemon *d = context;
@@ -75,6 +86,9 @@ static void step_event(void *context, const struct event *event)
         step_fit(d, event);
     } else {
         step_lab(d, event);
+    }
+    if (event->kind == EVENT_REPLY && d->rays) {
+        show_ray(d, event);
     }
 }
 

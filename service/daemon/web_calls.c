@@ -158,6 +158,7 @@ struct web_source web_calls_source(struct daemon *d)
         .metrics = daemon_write_metrics,
         .now = web_calls_now,
         .events = d->events,
+        .rays = d->rays,
         .refused = source_refused,
         .captures = d->capturer,
         .list_captures = capturer_list,

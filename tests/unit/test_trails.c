@@ -91,6 +91,27 @@ static void test_retained(void)
     close_trails();
 }
 
+/* A robot that moves all the time: the newest pose is there, and ten minutes are. */
+static void test_ten_minutes(void)
+{
+    open_trails(1);
+    struct pair_side *s = &pairs[0]->side[SIDE_REAL];
+    s->pose_count = 3;
+    for (int k = 0; k <= 5 * 700; k++) { /* five looks a second */
+        s->telemetry++;
+        s->seen_us = INT64_C(200000) * k;
+        s->pose[0] = 0.1 * k;
+        trails_look(trails, &view);
+    }
+    json_t *real = read_track(0, "real");
+    const size_t n = json_array_size(real);
+    CHECK_NEAR("newest", read_number(real, n - 1, 0), 700.0, 0.0, 0.0);
+    CHECK_NEAR("its place", read_number(real, n - 1, 1), 350.0, 0.0, 1e-3);
+    CHECK("ten minutes", read_number(real, 0, 0) <= 100.0);
+    json_decref(real);
+    close_trails();
+}
+
 /* For an arm the trail is the tool's, from its six joints and its lengths. */
 static void test_arm(void)
 {
@@ -177,6 +198,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("trails", NULL, NULL);
     CU_add_test(suite, "stored trail", test_retained);
+    CU_add_test(suite, "ten minutes", test_ten_minutes);
     CU_add_test(suite, "ring", test_ring);
     CU_add_test(suite, "arm", test_arm);
     CU_add_test(suite, "many pairs", test_many_pairs);

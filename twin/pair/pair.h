@@ -24,6 +24,7 @@
 
 enum {
     PAIR_RECENT = 50,     /* stored verdicts */
+    PAIR_LAGS = 24,       /* lags that a summary shows */
     PAIR_CLOSED_MAX = 32, /* stored closed commands, to explain odd replies */
     PAIR_PROBES = 8,      /* the last ones, with their send times */
     PAIR_VALUES_MAX = 16, /* values of the first reply that are compared */
@@ -333,6 +334,11 @@ bool pair_version_is_recorded(const struct pair *pair, const struct pair_params 
 /* Lists the window's moves with a lap at arrival, oldest first; returns their number. */
 size_t pair_forecast_moves(const struct pair *pair, const struct pair_params *p,
                            struct forecast_move moves[PAIR_WINDOW_MAX]);
+
+/* Lists the newest lags of the window at arrival, oldest first, without moves that a robot did
+ * not answer; returns their number. */
+size_t pair_recent_lags(const struct pair *pair, const struct pair_params *p,
+                        double lags_s[PAIR_LAGS]);
 
 /* Writes the forecast of the command under way, as it is published at this time; {}: there is
  * none. */

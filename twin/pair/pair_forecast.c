@@ -112,6 +112,22 @@ size_t pair_forecast_moves(const struct pair *pair, const struct pair_params *p,
     return n;
 }
 
+size_t pair_recent_lags(const struct pair *pair, const struct pair_params *p,
+                        double lags_s[PAIR_LAGS])
+{
+    size_t n = 0;
+    for (uint32_t k = pair->window_count; k > 0 && n < PAIR_LAGS; k--) {
+        const struct pair_move *row = &pair->window[(pair->window_first + k - 1) % p->window];
+        const double lag_s =
+            (double)row->arrival_lap_s[SIDE_REAL] - (double)row->arrival_lap_s[SIDE_VIRTUAL];
+        if (isfinite(lag_s)) {
+            lags_s[PAIR_LAGS - ++n] = lag_s;
+        }
+    }
+    memmove(lags_s, lags_s + PAIR_LAGS - n, n * sizeof *lags_s);
+    return n;
+}
+
 void pair_forecast_start(const struct pair_run *run, unsigned sides)
 {
     struct forecast_move moves[PAIR_WINDOW_MAX];

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "identification/travel/travel_resolution.h"
+
 /* ---- questions ---- */
 
 void forecast_question_start(struct forecast_question *question)
@@ -109,6 +111,29 @@ void forecast_report_state(struct json_writer *w, const char *key, const struct 
     json_write_close(w);
 }
 
+static void widen_range(double range[2], double size)
+{
+    if (size > TRAVEL_NO_MOVE) {
+        range[0] = range[0] < size ? range[0] : size; /* NaN is not less */
+        range[1] = range[1] > size ? range[1] : size;
+    }
+}
+
+/* Finds the least and largest turn and drive of the window's moves with both laps; NaN: none.
+ * The same as forecast_range() of all moves, which would copy the window for every pair of a
+ * list. */
+static void find_ranges(const struct pair *pair, double range[2][2])
+{
+    for (uint32_t k = 0; k < pair->window_count; k++) {
+        const struct pair_move *row = &pair->window[k];
+        const float *const lap_s = row->arrival_lap_s;
+        if (!isnan(lap_s[SIDE_REAL]) && !isnan(lap_s[SIDE_VIRTUAL])) {
+            widen_range(range[0], fabs(row->rotation_rad));
+            widen_range(range[1], fabs(row->displacement_m));
+        }
+    }
+}
+
 void forecast_report_trust(struct json_writer *w, const char *key, const struct pair *pair,
                            const struct pair_params *p)
 {
@@ -117,12 +142,12 @@ void forecast_report_trust(struct json_writer *w, const char *key, const struct 
     const struct parameter_set *set =
         active ? active : parameters_find(&pair->parameters, PARAMETERS_CANDIDATE);
     struct forecast_made made = {0};
-    struct past past;
     double range[2][2] = {{NAN, NAN}, {NAN, NAN}};
     double middle[2] = {0.0, 0.0};
-    read_past(pair, p, &past);
-    for (unsigned k = 0; k < 2 && !pair_is_arm(p); k++) {
-        forecast_range(&past.past, FORECAST_LAG, k > 0, range[k]);
+    if (!pair_is_arm(p)) { /* moves of arms have no such sizes */
+        find_ranges(pair, range);
+    }
+    for (unsigned k = 0; k < 2; k++) {
         middle[k] = isnan(range[k][0]) ? 0.0 : (range[k][0] + range[k][1]) / 2.0;
     }
     forecast_predict(f, middle[0], middle[1], ~0U, &made, NULL);

@@ -395,6 +395,17 @@ static void write_last(struct json_writer *w, const struct pair *pair)
                                                       : CONSISTENCY_UNKNOWN));
 }
 
+static void write_lags(struct json_writer *w, const struct pair *pair,
+                       const struct pair_params *p)
+{
+    double lags_s[PAIR_LAGS];
+    const size_t n = pair_recent_lags(pair, p, lags_s);
+    for (size_t i = 0; i < n; i++) {
+        lags_s[i] = round(lags_s[i] * 1e4) / 1e4 + 0.0; /* as exact as a small picture needs */
+    }
+    json_write_numbers(w, "recent_lags_s", lags_s, n);
+}
+
 /* Only recorded alarms. */
 static void write_last_alarm(struct json_writer *w, const struct pair *pair)
 {
@@ -455,6 +466,7 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
               JSON_SECONDS("last_entry_t", pair->last_entry_us));
     write_last(w, pair);
     write_recent(w, pair);
+    write_lags(w, pair, p);
     write_last_alarm(w, pair);
     JSON_WRITE(
         w, JSON_COUNTS("verdicts", &verdict_names, pair->counts.verdict),

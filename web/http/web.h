@@ -173,6 +173,7 @@ struct web_source {
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
     struct event_hub *events;      /* event stream; NULL: none */
+    struct rays *rays;             /* of lidars; NULL: none */
     void *captures; /* passed to these three, which may be NULL: there are no captures */
     void (*list_captures)(void *captures, struct json_writer *w);
     /* Reads a capture as MCAP or as journal lines. STATUS_E_EMPTY: there is none with this id,

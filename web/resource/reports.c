@@ -4,6 +4,7 @@
 #include "twin/report/following_report.h"
 #include "twin/report/forecast_report.h"
 #include "twin/report/pair_report.h"
+#include "web/http/rays.h"
 #include "web/resource/handlers.h"
 #include "web/stream/trails.h"
 
@@ -64,6 +65,7 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     struct json_writer *json = web_tagged_json(response);
     JSON_OPEN(json, NULL, JSON("pair", request->params->id));
     trails_write(request->context->trails, json, request->pair);
+    rays_write(source->rays, json, request->pair);
     following_report_frame(json, "aligned", request->following);
     json_write_raw(json, "map", map, bytes);
     json_write_close(json);

@@ -13,6 +13,9 @@ static const double STEP_M = 0.02;
 static const double TURN_RAD = 0.05;
 static const double TOOL_STEP_M = 0.005;
 
+/* TRAIL_POINTS_MAX of these steps are ten minutes. */
+enum { STEP_US = 500000 };
+
 /* x, y and yaw of robots in the plane; position of the tool for arms. */
 struct trail_point {
     int64_t t_us;
@@ -96,8 +99,14 @@ static void add_point(struct trail *trail, enum side side, const struct trail_po
                       bool arm)
 {
     struct trail_point *const ring = trail->points[side];
-    if (trail->added_count[side] == 0 ||
-        has_moved(&ring[(trail->added_count[side] - 1) % TRAIL_POINTS_MAX], point, arm)) {
+    const size_t n = trail->added_count[side];
+    struct trail_point *const last = n > 0 ? &ring[(n - 1) % TRAIL_POINTS_MAX] : NULL;
+    if (last && !has_moved(last, point, arm)) {
+        return;
+    }
+    if (n > 1 && !arm && last->t_us - ring[(n - 2) % TRAIL_POINTS_MAX].t_us < STEP_US) {
+        *last = *point;
+    } else {
         ring[trail->added_count[side]++ % TRAIL_POINTS_MAX] = *point;
     }
 }

@@ -2,8 +2,10 @@
  *
  * Snapshots provide poses five times a second. A pose is stored when the robot, or an arm's
  * tool, has moved or turned since the last stored one, so a standing robot does not displace
- * its trail. Trails are in memory only and lost at a restart. At most TRAIL_PAIRS_MAX pairs
- * have one, those that sent a pose first: 29 kB each, 14 MB in all.
+ * its trail. The newest pose of a robot in the plane replaces the previous one until that is
+ * half a second away from the one before, so a trail covers at least ten minutes. Trails are in
+ * memory only and lost at a restart. At most TRAIL_PAIRS_MAX pairs have one, those that sent a
+ * pose first: 58 kB each, 29 MB in all.
  */
 #ifndef WEB_STREAM_TRAILS_H
 #define WEB_STREAM_TRAILS_H
@@ -11,7 +13,7 @@
 #include "logger/message/json_write.h"
 #include "web/http/web.h"
 
-enum { TRAIL_POINTS_MAX = 600, TRAIL_PAIRS_MAX = 500 };
+enum { TRAIL_POINTS_MAX = 1200, TRAIL_PAIRS_MAX = 500 };
 
 struct trails;
 
