@@ -7,12 +7,12 @@ has the element. Lower bounds: the page's icon, shown in the same way; the click
 """
 import json
 import os
-import random
 import statistics
 import sys
 import time
 
 from browser import Browser
+from moves import write_moves
 from rig import Rig
 
 RUNS = 5
@@ -22,23 +22,6 @@ PAINTED = """
     const done = arguments[arguments.length - 1], from = %s;
     const look = () => (%s) ? requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - from))) : setTimeout(look, 1);
     %s; look();"""
-
-
-def write_moves(path, pairs, moves, seed):
-    """Each pair has this number of moves, one a second, the last one a minute ago."""
-    draw = random.Random(seed)
-    start = time.time() - 60 - moves
-    with open(path, "w", buffering=1 << 20) as out:
-        def line(t, topic, payload):
-            stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(t)) + f".{int(t % 1 * 1e6):06d}Z"
-            out.write(f'{{"tst":"{stamp}","topic":"tandem/v1/{topic}","qos":1,"retain":0,"payloadlen":{len(payload)},"payload":{payload}}}\n')
-        for k in range(moves):
-            t = start + k
-            for pair in pairs:
-                line(t, f"{pair}/command", f'{{"id":"c{k}","op":"go","rotation_rad":{draw.uniform(0.1, 0.3):.3f},"displacement_m":{draw.uniform(0, 0.05):.3f}}}')
-            for side, lap in (("virtual", 0.3), ("real", 0.35 + 0.04 * draw.gauss(0, 1))):
-                for pair in pairs:
-                    line(t + max(lap, 0.1) + (0.1 if side == "real" else 0), f"{pair}/{side}/reply", f'{{"id":"c{k}","status":"done"}}')
 
 
 class Bench(Rig):
@@ -79,8 +62,8 @@ def overview(count, limit_ms):
         bench.wait(lambda: bench.get("/api/v1/pairs/r1")["entries"] == 20, "the journal is read", 60)
         with Browser(bench.address, "bench") as browser:
             floor = [navigate(browser, bench.address + "page/icon.svg", "true") for _ in range(RUNS + 1)]
-            first = [navigate(browser, bench.address, "document.querySelectorAll('.card h2').length >= 12") for _ in range(RUNS + 1)]
-            whole = [navigate(browser, bench.address, f"document.querySelectorAll('.card h2').length >= {count}") for _ in range(RUNS)]
+            first = [navigate(browser, bench.address, "document.querySelectorAll('.pair-table tbody a').length >= 12") for _ in range(RUNS + 1)]
+            whole = [navigate(browser, bench.address, f"document.querySelector('.pair-table table')?.getAttribute('aria-rowcount') === '{count + 1}'") for _ in range(RUNS)]
             browser.check_quiet(allowed=("favicon.ico",))  # requested with the icon alone
         # The first one warms up.
         return report(f"overview of {count} pairs, first paint", first[1:], floor[1:], limit_ms, all_pairs_ms=round(statistics.median(whole)))

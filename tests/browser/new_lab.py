@@ -1,6 +1,7 @@
 """A lab that has just begun: the page says which moves are missing instead of FAIL, advises the model of the pair's
 kind, asks for no token where the lab has none, and calls the verdict of a robot that has gone a past one.
 """
+from axe import check_accessible
 from browser import Browser
 from lab import Lab
 
@@ -31,6 +32,9 @@ with Lab(pairs="quiet: {}") as lab:
     lab.start_daemon()
     with Browser(lab.address, "new") as browser:
         check_begun(browser)
+        browser.open("#/")
+        browser.wait("document.querySelector('.pair-overview')?.innerText.includes('Health')", "the only pair fills the page")
+        check_accessible(browser, "the only pair")
         robots = [lab.start("robot", "--pair", "quiet", "--side", side, "--t0", "0.02") for side in ("real", "virtual")]
         lab.wait_online("quiet")
         check_offline(browser, lab, robots[0])

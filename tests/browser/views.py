@@ -15,7 +15,7 @@ from rig import SOURCE
 
 HERE = pathlib.Path(__file__).parent
 CONTRAST = (HERE / "contrast.js").read_text()
-TABS = {"lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "",
+TABS = {"overview": "Health", "lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "",
         "following": "", "map": "From above", "arm": "Real and virtual arm", "machines": "Latest transitions", "alarms": ""}
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 
@@ -153,6 +153,43 @@ def check_aligned_map(browser, lab):
     browser.shots("map-aligned")
 
 
+def check_map(browser, lab):
+    """The scale follows keys, rays of a lidar are drawn, and the slider shows where the robots were."""
+    browser.open("#/pair/base/map")
+    drawn(browser, "base", "map")
+    scale = "document.querySelector('.map .scale-bar text').textContent"
+    before = browser.wait(scale, "the scale")
+    browser.run("document.querySelector('figure.map').focus()")
+    for _ in range(3):
+        browser.press("+")
+    browser.wait(f"{scale} !== '{before}'", "another scale")
+    browser.press("0")
+    browser.wait(f"{scale} === '{before}'", "all of it fits again")
+    lab.publish("tandem/v1/base/real/reply", '{"id":"ray1","status":"data","angle_rad":0.5,"range_m":1}')
+    browser.wait("document.querySelectorAll('.map .sweep.real').length === 1", "the end of a ray")
+    lab.wait(lambda: browser.value("document.querySelector('.map .track.real')?.getAttribute('points').split(' ').length") > 5,
+             "a track", 30)
+    robot = "document.querySelector('.map .robot.real').getAttribute('transform')"
+    now = browser.value(robot)
+    browser.run("""const slider = document.getElementById('map-time');
+        slider.value = -5;
+        slider.dispatchEvent(new Event('input'));""")
+    browser.wait(f"document.querySelector('.map-time output').innerText.includes('ago') && {robot} !== '{now}'",
+                 "five seconds ago")
+    check_sound(browser, "map")
+    browser.shots("map-past")
+
+
+def check_team_map(browser):
+    browser.open("#/pair/r1/map")
+    drawn(browser, "r1", "map")
+    browser.wait("!document.querySelector('#map-team').closest('span').hidden", "the pair is of a team")
+    browser.find("#map-team").click()
+    browser.wait("document.querySelectorAll('.map .robot-label').length === 2", "both robots of the team")
+    check_sound(browser, "team map")
+    browser.shots("team-map")
+
+
 def check_quiet_pair(browser):
     """If data are missing, the page says which, and how to get them."""
     for tab in TABS:
@@ -285,7 +322,7 @@ def check_keyboard(browser):
     browser.run("document.querySelector('.tabs a').focus()")
     browser.press(Keys.ARROW_RIGHT)
     browser.press(Keys.ENTER)
-    drawn(browser, "r1", "calibration")
+    drawn(browser, "r1", "lag")
 
 
 # ---- actions that change the lab ----
@@ -439,6 +476,7 @@ with Lab() as lab:
         timed("dynamics", check_dynamics, browser)
         timed("history", check_history, browser, lab)
         timed("aligned map", check_aligned_map, browser, lab)
+        timed("map", check_map, browser, lab)
         timed("arm", check_arm, browser)
         timed("machines", check_machines, browser)
         timed("drawn", check_drawn, browser, lab)
@@ -459,4 +497,5 @@ with Lab() as lab:
     lab.wait_online("r1", "r2")
     with Browser(lab.address, "view") as browser:
         timed("team", check_team, browser, lab)
+        timed("team map", check_team_map, browser)
         browser.check_quiet(allowed=("nobody",))

@@ -85,18 +85,23 @@ export async function getBlob(address) {
 
 const PAIRS_PAGES_MAX = 10; // of 1000: as much as a page can hold, and fetch every few seconds
 
-// The pairs of the lab with this part in their names ("": all). cut: there are more matches; left: number of
-// other pairs of the lab.
-export async function getPairs(part, signal) {
+// Counts since the start of the journal are half of a summary, and no list shows them.
+function withoutCounts({verdicts, consistency, alarm_counts, ...pair}) {
+    return pair;
+}
+
+// The pairs of the lab with this part in their names ("": all), in pages: onPage(pairs, left) for each, so that the
+// page stays fluid. ids: all of them; cut: there are more matches; left: number of other pairs of the lab.
+export async function getPairs(part, signal, onPage) {
     const address = `pairs?limit=1000${part ? `&name=${encodeURIComponent(part)}` : ""}`;
-    const pairs = [];
-    let page = await get(address, signal);
-    pairs.push(...page.pairs);
-    for (let k = 1; k < PAIRS_PAGES_MAX && page.next_cursor; k++) {
-        page = await get(`${address}&cursor=${encodeURIComponent(page.next_cursor)}`, signal);
-        pairs.push(...page.pairs);
+    const ids = [];
+    let page = null;
+    for (let k = 0; k < PAIRS_PAGES_MAX && (!page || page.next_cursor); k++) {
+        page = await get(page ? `${address}&cursor=${encodeURIComponent(page.next_cursor)}` : address, signal);
+        ids.push(...page.pairs.map(pair => pair.id));
+        onPage(page.pairs.map(withoutCounts), page.pair_count - ids.length);
     }
-    return {pairs, part, cut: page.next_cursor !== null, left: page.pair_count - pairs.length};
+    return {ids, cut: page.next_cursor !== null, left: page.pair_count - ids.length};
 }
 
 // POST, PUT, DELETE. body: an object becomes JSON, a Blob or a text goes as it is.

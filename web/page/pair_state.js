@@ -28,6 +28,11 @@ function share(counts, ...tones) {
     return all === 0 ? 0 : some.reduce((sum, v) => sum + counts[v.name], 0) / all;
 }
 
+// The share of the last moves that were apart or failed; null before any.
+export function shareApart(pair) {
+    return sumOf(pair.recent_verdicts) > 0 ? share(pair.recent_verdicts, "ahead", "behind", "bad") : null;
+}
+
 // Advice in one line.
 const TIMEOUT = "see which robot does not answer, and whether timeout_s allows for its longest move";
 const DIFFERS = "see what differs; tolerances and correct: each_move of the lab file may be what it needs";

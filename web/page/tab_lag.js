@@ -100,10 +100,12 @@ function ofBucket(b) {
 }
 
 export class LagChart {
-    constructor(root, signal) {
+    // height: in CSS; then without tools
+    constructor(root, signal, height) {
         Object.assign(this, {root, places: new Map(), without: [], tolerance: 0, span: null, window: null,
             onRange: () => {}});
-        this.chart = chart(root, {label: "Lag over time", signal, options: () => this.options()});
+        this.chart = chart(root, {label: "Lag over time", signal, height, tools: !height,
+            options: () => this.options()});
         this.showWords(null);
     }
 

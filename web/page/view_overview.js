@@ -1,30 +1,25 @@
 // All pairs of the lab, those in trouble first.
 
-import {getPairs} from "./api.js";
+import {getPairs, get} from "./api.js";
 import {ago, count, labNow} from "./format.js";
+import {PairTable, PairWall, SORTS, sortRows} from "./pair_list.js";
 import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, sideState, trustLine, verdictBar,
     verdictWords, whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, teamAddress} from "./router.js";
+import {stream} from "./stream.js";
 import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 export const title = "Pairs";
 
-const CHUNK = 60; // cards drawn before the browser may paint
-const DENSE_FROM = 25; // pairs: rows instead of cards
-const SHOWN_MAX = 1000; // others are found by name
+const CARDS_MAX = 60; // pairs shown as cards, if asked for
+const CARDS_USUAL = 24; // and without being asked
+const LARGE = 1000; // pairs: after an event only its pair is fetched
+const WHOLE_MS = 15000; // between two fetches of all pairs of a large lab
+const SINGLE_MAX = 40; // pairs fetched one by one between these
+const SINGLE_MS = 500;
+const LOOKS = {cards: "Cards", table: "Table", wall: "Wall"};
 const byName = new Intl.Collator("en", {numeric: true});
-
-function mostFirst(amount) {
-    return (a, b) => amount(b.pair) - amount(a.pair) || byName.compare(a.id, b.id);
-}
-
-const ORDERS = {
-    trouble: {label: "trouble first", compare: (a, b) => a.level - b.level || byName.compare(a.id, b.id)},
-    name: {label: "name", compare: (a, b) => byName.compare(a.id, b.id)},
-    lag: {label: "largest lag", compare: mostFirst(pair => Math.abs(pair.last_lag_s ?? 0))},
-    latest: {label: "latest move", compare: mostFirst(pair => pair.last_entry_t ?? 0)},
-};
 
 // ---- one pair ----
 
@@ -44,15 +39,16 @@ function motionLine(pair) {
         el("small", {}, parts ? `last known lag: ${parts}` : "last known lag")]);
 }
 
-function drawCard(row, now) {
+function card(row, now) {
     const {pair} = row;
     const level = LEVELS[row.level];
     const hasMoves = pair.entries > 0;
-    redraw(row.node,
+    const todo = whatToDo(pair, now);
+    return el("article", {class: "card", "data-row": row.id},
         el("div", {class: "top"}, el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
             el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"),
                 ` ${row.reason || level.label}`)),
-        row.todo && el("div", {class: level.name === "quiet" ? "todo later" : "todo"}, `→ ${row.todo}`),
+        todo && el("div", {class: "todo"}, `→ ${todo}`),
         motionLine(pair),
         el("div", {class: "last"}, hasMoves && lastVerdict(pair)),
         el("div", {class: "shares"}, hasMoves && [verdictBar(pair.recent_verdicts),
@@ -62,30 +58,47 @@ function drawCard(row, now) {
         el("div", {class: "alarm"}, alarmLine(pair, now)), trustLine(pair, now));
 }
 
+class PairCards {
+    constructor() {
+        this.node = el("div", {class: "cards"});
+    }
+
+    draw(rows, now) {
+        redraw(this.node, rows.map(row => card(row, now)));
+    }
+}
+
 // ---- the list ----
 
 class Overview {
-    constructor(root, signal) {
+    constructor(root, {route: {query}, signal}) {
         this.signal = signal;
-        this.rows = new Map(); // id -> {id, pair, level, reason, todo, node, face}
-        this.order = "trouble";
-        this.level = null; // the only level shown; null: all
-        this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name",
-            oninput: () => (this.left > 0 ? this.refetch() : this.arrange())});
+        this.rows = new Map(); // id -> {id, rank, pair, level, reason}
+        this.look = LOOKS[query.look] ? query.look : null; // null: the usual one for their number
+        this.sort = SORTS[query.sort] ? query.sort : "trouble";
+        this.reversed = query.reversed === "1";
+        this.level = query.level && LEVELS.findIndex(({name}) => name === query.level);
+        this.level = this.level >= 0 ? this.level : null; // the only level shown; null: all
         this.left = 0; // pairs of the lab that were not fetched
         this.cut = false; // some of them match the filter
-        this.orderBox = el("select", {id: "order", onchange: () => {
-            this.order = this.orderBox.value;
-            this.arrange();
-        }}, Object.entries(ORDERS).map(([id, {label}]) => el("option", {value: id}, label)));
+        this.changed = new Set(); // pairs with events since the last fetch
+        this.wholeAt = -Infinity;
+        this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name", value: query.name ?? "",
+            oninput: () => (this.left > 0 ? this.fetchAgain() : this.arrange())});
+        this.sortBox = el("select", {id: "order", onchange: () => this.sortBy(this.sortBox.value, false)},
+            Object.entries(SORTS).map(([id, {label}]) => el("option", {value: id}, label)));
         this.levels = el("div", {class: "levels", role: "group", "aria-label": "Show only pairs that are"});
-        this.list = el("div", {class: "cards"});
+        this.looks = el("div", {class: "levels", role: "group", "aria-label": "Show the pairs as"});
+        this.list = el("div", {});
         this.more = el("p", {class: "wait"});
         this.message = el("div", {}, waiting());
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
-            el("span", {class: "push"}), field("Name", this.filter), field("Order", this.orderBox));
+            el("span", {class: "push"}), field("Name", this.filter), field("Order", this.sortBox), this.looks);
         this.teams = el("nav", {class: "bar", "aria-label": "Teams", hidden: true});
-        show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more);
+        this.shown = null; // the list in use
+        this.detail = el("div", {}); // of the only pair
+        show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more,
+            this.detail);
     }
 
     updateTeams({teams}) {
@@ -95,104 +108,173 @@ class Overview {
                 team.alarms > 0 && [" ", marked("⚠", "bad", count(team.alarms))])));
     }
 
-    // All pairs of a small lab, else its first pairs, or those with a part of a name.
-    fetch(signal) {
-        return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal);
+    fetchAgain() {
+        this.wholeAt = -Infinity;
+        this.refetch();
     }
 
-    update({pairs, cut, left}) {
-        Object.assign(this, {cut, left});
-        const now = labNow();
-        const seen = new Set();
-        for (const pair of pairs) {
-            const [level, reason] = judge(pair, now);
-            const row = this.rows.get(pair.id) ?? {id: pair.id, node: null, face: ""};
-            if (level === 0 && row.level > 0) { // screen readers announce what becomes worse
-                say(`${row.id}: ${reason}`);
-            }
-            Object.assign(row, {pair, level, reason, todo: whatToDo(pair, now)});
-            this.rows.set(pair.id, row);
-            seen.add(pair.id);
+    // After an event of a pair of a large lab.
+    async changePair(id) {
+        this.changed.add(id);
+        if (this.rows.size < LARGE || this.changing) {
+            return;
         }
-        for (const [id, row] of this.rows) {
-            if (!seen.has(id)) {
-                row.node?.remove();
+        this.changing = true;
+        for (let ids = [id]; ids.length > 0 && !this.signal.aborted; ids = [...this.changed].slice(0, SINGLE_MAX)) {
+            ids.forEach(one => this.changed.delete(one));
+            const pairs = await Promise.all(ids.filter(one => this.rows.has(one)).map(one =>
+                get(`pairs/${encodeURIComponent(one)}`, this.signal).catch(() => null))); // all pairs show the error
+            const now = labNow();
+            pairs.filter(Boolean).forEach(pair => this.judgePair(pair, now));
+            this.arrange();
+            await new Promise(done => setTimeout(done, SINGLE_MS));
+        }
+        this.changing = false;
+    }
+
+    // All pairs of a small lab, else its first pairs, or those with a part of a name. Of a large lab seldom.
+    async fetch(signal) {
+        if (this.rows.size >= LARGE && performance.now() - this.wholeAt < WHOLE_MS) {
+            return null;
+        }
+        this.changed.clear();
+        this.wholeAt = performance.now();
+        const now = labNow();
+        return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal, (pairs, left) => {
+            pairs.forEach(pair => this.judgePair(pair, now));
+            if (!this.shown && left > 0) { // the first ones are seen at once
+                this.update({ids: pairs.map(pair => pair.id), cut: false, left});
+            }
+        });
+    }
+
+    judgePair(pair, now) {
+        const [level, reason] = judge(pair, now);
+        const row = this.rows.get(pair.id) ?? {id: pair.id, rank: 0};
+        if (level === 0 && row.level > 0) { // screen readers announce what becomes worse
+            say(`${row.id}: ${reason}`);
+        }
+        Object.assign(row, {pair, level, reason});
+        this.rows.set(pair.id, row);
+    }
+
+    update({ids, cut, left}) {
+        Object.assign(this, {cut, left});
+        this.setRows(ids);
+        const usual = this.rows.size > CARDS_USUAL ? "table" : "cards";
+        this.choose(this.look === "cards" && this.rows.size > CARDS_MAX ? "table" : this.look ?? usual);
+        this.bar.hidden = this.rows.size < 2 && this.left === 0;
+        show(this.message, this.rows.size === 0 && this.left === 0 && empty("The lab has no pairs",
+            "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
+        this.arrange();
+        this.showOnly().catch(error => show(this.detail, failure(error)));
+    }
+
+    // The only pair of a lab fills the page.
+    async showOnly() {
+        const [id] = this.rows.size === 1 && this.left === 0 ? this.rows.keys() : [null];
+        if (id !== this.only) {
+            this.only = id;
+            this.list.classList.toggle("only", id !== null);
+            this.leaving?.abort();
+            this.leaving = new AbortController();
+            this.signal.addEventListener("abort", () => this.leaving.abort());
+            show(this.detail);
+            if (id) {
+                const {mount: mountPair} = await import("./tab_overview.js");
+                await mountPair(this.detail,
+                    {pair: id, path: `pairs/${encodeURIComponent(id)}`, signal: this.leaving.signal});
+            }
+        }
+    }
+
+    // These and no others, with their place among all names.
+    setRows(ids) {
+        const there = new Set(ids);
+        for (const id of this.rows.keys()) {
+            if (!there.has(id)) {
                 this.rows.delete(id);
             }
         }
-        this.bar.hidden = pairs.length < 2 && left === 0;
-        this.list.classList.toggle("dense", pairs.length >= DENSE_FROM);
-        show(this.message, pairs.length === 0 && left === 0 && empty("The lab has no pairs",
-            "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
+        const names = ids.join("\n");
+        if (names !== this.names) {
+            this.names = names;
+            [...ids].sort(byName.compare).forEach((id, rank) => {
+                this.rows.get(id).rank = rank;
+            });
+        }
+    }
+
+    // ---- choices ----
+
+    choose(look) {
+        if (look !== this.shown?.look) {
+            this.ending?.abort();
+            this.ending = new AbortController();
+            const made = {cards: () => new PairCards(), wall: () => new PairWall(this.ending.signal),
+                table: () => new PairTable(this.ending.signal, sort =>
+                    this.sortBy(sort, sort === this.sort && !this.reversed))}[look]();
+            this.shown = {look, list: made};
+            show(this.list, made.node);
+        }
+        const fits = Object.entries(LOOKS).filter(([id]) => id !== "cards" || this.rows.size <= CARDS_MAX);
+        redraw(this.looks, fits.map(([id, label]) => el("button", {type: "button", "aria-pressed": String(id === look),
+            onclick: () => {
+                this.look = id;
+                this.choose(id);
+                this.arrange();
+            }}, label)));
+    }
+
+    sortBy(sort, reversed) {
+        Object.assign(this, {sort, reversed});
         this.arrange();
     }
 
+    // The choices, so that a view can be sent.
+    writeAddress() {
+        const given = Object.entries({look: this.look, sort: this.sort === "trouble" ? null : this.sort,
+            reversed: this.reversed ? "1" : null, level: LEVELS[this.level]?.name, name: this.filter.value.trim()})
+            .filter(([, value]) => value);
+        history.replaceState(null, "", given.length > 0 ? `#/?${new URLSearchParams(given)}` : "#/");
+    }
+
     drawLevels() {
-        const counts = LEVELS.map((_, k) => [...this.rows.values()].filter(row => row.level === k).length);
-        const text = counts.join();
-        if (text === this.counted) {
-            return;
+        const counts = LEVELS.map(() => 0);
+        for (const row of this.rows.values()) {
+            counts[row.level]++;
         }
-        this.counted = text;
         const button = (k, label, sign, tone, n) => el("button",
             {type: "button", "aria-pressed": String(this.level === k),
             class: `tone-${tone}`, disabled: n === 0 && this.level !== k, onclick: () => {
                 this.level = this.level === k ? null : k;
-                this.counted = "";
                 this.arrange();
             }}, sign && symbol(sign, "sign"), sign && " ", `${count(n)} ${label}`);
-        show(this.levels, button(null, this.rows.size === 1 ? "pair" : "pairs", "", "unsure", this.rows.size),
+        redraw(this.levels, button(null, this.rows.size === 1 ? "pair" : "pairs", "", "unsure", this.rows.size),
             LEVELS.map((level, k) => button(k, level.label, level.sign, level.tone, counts[k])));
     }
 
-    // Sort the cards, some at a time so that the first ones are seen at once.
     arrange() {
+        if (this.signal.aborted || !this.shown) {
+            return;
+        }
+        this.writeAddress();
         this.drawLevels();
         const part = this.filter.value.trim().toLowerCase();
         const rows = [...this.rows.values()]
-            .filter(row => (this.level === null || row.level === this.level) && row.id.toLowerCase().includes(part))
-            .sort(ORDERS[this.order].compare);
-        const hidden = rows.splice(SHOWN_MAX).length;
-        const wanted = new Set(rows.map(row => row.node));
-        for (const row of this.rows.values()) {
-            if (row.node?.parentNode && !wanted.has(row.node)) {
-                row.node.remove();
-            }
-        }
+            .filter(row => (this.level === null || row.level === this.level) && row.id.toLowerCase().includes(part));
+        sortRows(rows, this.sort, this.reversed);
         if (rows.length === 0 && this.rows.size + this.left > 0) {
             show(this.message, empty("No pair fits", "Clear the name, or show all pairs."));
         } else if (rows.length > 0) {
             show(this.message);
         }
-        const more = hidden + (this.cut ? this.left : 0);
-        show(this.more, more > 0 && `${count(more)} more are not shown: part of a name finds them.`);
-        cancelAnimationFrame(this.frame);
-        this.place(rows, 0);
-    }
-
-    place(rows, from) {
-        if (this.signal.aborted) {
-            return;
-        }
-        const now = labNow();
-        const until = Math.min(rows.length, from + CHUNK);
-        for (let k = from; k < until; k++) {
-            const row = rows[k];
-            const {pair, reason, todo} = row;
-            const face = JSON.stringify([pair, reason, todo, pair.last_alarm && ago(pair.last_alarm.t, now),
-                pair.trust.set && Math.floor((now - pair.trust.set.made_t) / 60)]);
-            row.node ??= el("article", {class: "card"});
-            if (row.face !== face) {
-                row.face = face;
-                drawCard(row, now);
-            }
-            if (this.list.children[k] !== row.node) {
-                this.list.insertBefore(row.node, this.list.children[k] ?? null);
-            }
-        }
-        if (until < rows.length) {
-            this.frame = requestAnimationFrame(() => this.place(rows, until));
-        }
+        this.list.hidden = rows.length === 0;
+        this.sortBox.value = this.sort;
+        this.shown.list.order?.(this.sort, this.reversed);
+        this.shown.list.draw(rows, labNow());
+        show(this.more, this.cut && `${count(this.left)} more are not shown: part of a name finds them.`);
+        this.more.hidden = !this.cut;
     }
 }
 
@@ -203,12 +285,17 @@ function prepare() {
         .catch(() => {}));
 }
 
-export function mount(root, {signal}) {
-    const overview = new Overview(root, signal);
-    overview.refetch = watch(signal, s => overview.fetch(s), {types: ["entry", "alarm", "fidelity"]},
+export function mount(root, context) {
+    const {signal} = context;
+    const overview = new Overview(root, context);
+    const types = ["entry", "alarm", "fidelity"];
+    stream.listen(types, null, ({data}) => data?.pair && overview.changePair(data.pair), signal);
+    overview.refetch = watch(signal, s => overview.fetch(s), {types},
         fetched => {
-            overview.update(fetched);
-            prepare();
+            if (fetched) {
+                overview.update(fetched);
+                prepare();
+            }
         }, error => show(overview.message, failure(error)));
     // If this fails, the pairs show the error.
     watch(signal, "teams", {types: ["alarm"]}, data => overview.updateTeams(data), () => {});

@@ -12,6 +12,7 @@ import {watch} from "./watch.js";
 // context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
 
 const TABS = [
+    {id: "overview", label: "Overview", load: () => import("./tab_overview.js")},
     {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},
     {id: "calibration", label: "Calibration", load: () => import("./tab_calibration.js")},
     {id: "parameters", label: "Parameters", load: () => import("./tab_parameters.js")},
