@@ -165,7 +165,7 @@ def check_map(browser, lab):
     browser.wait(f"{scale} !== '{before}'", "another scale")
     browser.press("0")
     browser.wait(f"{scale} === '{before}'", "all of it fits again")
-    lab.publish("tandem/v1/base/real/reply", '{"id":"ray1","status":"data","angle_rad":0.5,"range_m":1}')
+    lab.publish("tandem/v1/base/real/reply", '{"id":"ray1","status":"data","values":{"angle_rad":0.5,"range_m":1}}')
     browser.wait("document.querySelectorAll('.map .sweep.real').length === 1", "the end of a ray")
     lab.wait(lambda: browser.value("document.querySelector('.map .track.real')?.getAttribute('points').split(' ').length") > 5,
              "a track", 30)

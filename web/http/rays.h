@@ -1,6 +1,6 @@
 /* web/http/rays.h - where rays of the robots' lidars ended: the newest of both sides of a pair.
  *
- * A ray is a reply with the numbers `angle_rad` and `range_m`. It is stored with the robot's
+ * A ray is a reply with the values `angle_rad` and `range_m`. It is stored with the robot's
  * newest pose, for display only. At most RAY_PAIRS_MAX pairs have rays, those that sent one
  * first: 12 kB each, 6 MB in all. They are in memory only and lost at a restart.
  */
