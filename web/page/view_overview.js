@@ -7,7 +7,7 @@ import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, 
     verdictWords, whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
-import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
+import {el, empty, failure, field, marked, muted, redraw, say, show, symbol, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 export const title = "Pairs";
@@ -19,6 +19,7 @@ const WHOLE_MS = 15000; // between two fetches of all pairs of a large lab
 const SINGLE_MAX = 40; // pairs fetched one by one between these
 const SINGLE_MS = 500;
 const LOOKS = {cards: "Cards", table: "Table", wall: "Wall"};
+const LAGS = "Each picture has the last lags of a pair, the newest on the right; the band is SYNC.";
 const byName = new Intl.Collator("en", {numeric: true});
 
 // ---- one pair ----
@@ -215,7 +216,7 @@ class Overview {
                 table: () => new PairTable(this.ending.signal, sort =>
                     this.sortBy(sort, sort === this.sort && !this.reversed))}[look]();
             this.shown = {look, list: made};
-            show(this.list, made.node);
+            show(this.list, made.node, look !== "cards" && muted(LAGS));
         }
         const fits = Object.entries(LOOKS).filter(([id]) => id !== "cards" || this.rows.size <= CARDS_MAX);
         redraw(this.looks, fits.map(([id, label]) => el("button", {type: "button", "aria-pressed": String(id === look),
