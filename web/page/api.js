@@ -91,17 +91,18 @@ function withoutCounts({verdicts, consistency, alarm_counts, ...pair}) {
 }
 
 // The pairs of the lab with this part in their names ("": all), in pages: onPage(pairs, left) for each, so that the
-// page stays fluid. ids: all of them; cut: there are more matches; left: number of other pairs of the lab.
-export async function getPairs(part, signal, onPage) {
+// page stays fluid. pairs: all of them; cut: there are more matches; left: number of other pairs of the lab.
+export async function getPairs(part, signal, onPage = () => {}) {
     const address = `pairs?limit=1000${part ? `&name=${encodeURIComponent(part)}` : ""}`;
-    const ids = [];
+    const pairs = [];
     let page = null;
     for (let k = 0; k < PAIRS_PAGES_MAX && (!page || page.next_cursor); k++) {
         page = await get(page ? `${address}&cursor=${encodeURIComponent(page.next_cursor)}` : address, signal);
-        ids.push(...page.pairs.map(pair => pair.id));
-        onPage(page.pairs.map(withoutCounts), page.pair_count - ids.length);
+        const some = page.pairs.map(withoutCounts);
+        pairs.push(...some);
+        onPage(some, page.pair_count - pairs.length);
     }
-    return {ids, cut: page.next_cursor !== null, left: page.pair_count - ids.length};
+    return {pairs, cut: page.next_cursor !== null, left: page.pair_count - pairs.length};
 }
 
 // POST, PUT, DELETE. body: an object becomes JSON, a Blob or a text goes as it is.

@@ -144,7 +144,7 @@ class Overview {
         return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal, (pairs, left) => {
             pairs.forEach(pair => this.judgePair(pair, now));
             if (!this.shown && left > 0) { // the first ones are seen at once
-                this.update({ids: pairs.map(pair => pair.id), cut: false, left});
+                this.update({pairs, cut: false, left});
             }
         });
     }
@@ -159,9 +159,9 @@ class Overview {
         this.rows.set(pair.id, row);
     }
 
-    update({ids, cut, left}) {
+    update({pairs, cut, left}) {
         Object.assign(this, {cut, left});
-        this.setRows(ids);
+        this.setRows(pairs.map(pair => pair.id));
         const usual = this.rows.size > CARDS_USUAL ? "table" : "cards";
         this.choose(this.look === "cards" && this.rows.size > CARDS_MAX ? "table" : this.look ?? usual);
         this.bar.hidden = this.rows.size < 2 && this.left === 0;
