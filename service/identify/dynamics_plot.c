@@ -1,8 +1,10 @@
-/* service/identify/dynamics_plot.c - plots measured and simulated velocities. */
+/* service/identify/dynamics_plot.c - plots measured and simulated velocities, or writes them as
+ * columns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "service/identify/identify_curves.h"
 #include "service/identify/identify_dynamics.h"
 #include "service/tool/gnuplot.h"
 
@@ -216,14 +218,12 @@ static void write_script(FILE *to, const void *what)
     }
 }
 
-/* Adds the residuals of a data set as a column of the plot; false when the model cannot be
- * simulated.
- */
-static enum status add_part(const struct identify_result *result,
-                            const struct identify_data *data, const char *title,
-                            double **residual, struct dynamics_plot *plot)
+/* Computes the residuals of a data set, NaN when the model cannot be simulated; residual[0] is
+ * to be freed. */
+static enum status compute_residuals(const struct identify_result *result,
+                                     const struct data_set *set, double **residual)
 {
-    const struct data_set *set = &data->table.set;
+    struct dynamics_fit fit = result->fit;
     bool simulated = false;
     residual[0] = calloc(set->axes * set->n, sizeof **residual);
     if (!residual[0]) {
@@ -232,13 +232,23 @@ static enum status add_part(const struct identify_result *result,
     for (size_t a = 1; a < set->axes; a++) {
         residual[a] = residual[0] + a * set->n;
     }
+    fit.delay_s -= result->lag.delay_s; /* the efforts of the set have this part */
     const enum status st =
-        dynamics_check_residuals(result->kind->model, &result->fit, set, residual, &simulated);
+        dynamics_check_residuals(result->kind->model, &fit, set, residual, &simulated);
     for (size_t k = 0; k < set->axes * set->n && !simulated; k++) {
         residual[0][k] = (double)NAN;
     }
-    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
     return st;
+}
+
+/* Adds the residuals of a data set as a column of the plot. */
+static enum status add_part(const struct identify_result *result,
+                            const struct identify_data *data, const char *title,
+                            double **residual, struct dynamics_plot *plot)
+{
+    const struct data_set *set = &data->table.set;
+    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
+    return compute_residuals(result, set, residual);
 }
 
 enum status identify_dynamics_plot(const struct identify_result *result, const char *path,
@@ -271,4 +281,41 @@ enum status identify_dynamics_plot(const struct identify_result *result, const c
         free(residual[i][0]);
     }
     return st;
+}
+
+/* ---- columns ---- */
+
+static void write_part(struct json_writer *w, const struct identify_result *result,
+                       const struct identify_data *data, const char *part)
+{
+    const struct model *model = result->kind->model;
+    const struct data_set *set = &data->table.set;
+    double *residual[MODEL_AXES_MAX] = {NULL};
+    struct curve_set curves = {.part = part,
+                               .name = data->files->file[0].name,
+                               .n = set->n,
+                               .t_s = set->t_s,
+                               .run_count = set->run_count,
+                               .run_start = set->run_start};
+    if (compute_residuals(result, set, residual) == STATUS_OK) {
+        for (size_t a = 0; a < model->axis_count; a++) {
+            const struct model_axis *axis = &model->axes[a];
+            curves.column[curves.column_count++] = (struct curve_column){
+                axis->velocity, axis->velocity_words, set->nu[a], residual[a]};
+            curves.column[curves.column_count++] =
+                (struct curve_column){axis->effort, axis->effort_words, set->tau[a], NULL};
+        }
+        identify_curves_write(w, &curves);
+    }
+    free(residual[0]);
+}
+
+void identify_dynamics_curves(struct json_writer *w, const struct identify_result *result)
+{
+    json_write_array(w, "curves");
+    write_part(w, result, &result->own, "recording");
+    if (result->held_out.files) {
+        write_part(w, result, &result->held_out, "held_out");
+    }
+    json_write_close(w);
 }

@@ -247,8 +247,10 @@ enum status identify_find(const struct identify_method *method, const struct mod
                           const struct identify_request *request, void *result, struct err *err)
 {
     struct identify_head *head = result;
-    *head = (struct identify_head){
-        .row = row, .caller = request->caller, .doubts = identify_doubts(request)};
+    *head = (struct identify_head){.row = row,
+                                   .caller = request->caller,
+                                   .doubts = identify_doubts(request),
+                                   .curves = request->curves};
     enum status st = read_request(method, request, head, err);
     st = st == STATUS_OK ? method->fit(result, err) : st;
     if (st == STATUS_OK && identify_between_asked(request)) {

@@ -667,6 +667,9 @@ static void write_members(const void *what, struct json_writer *w)
                                &result->head.reference[0].values,
                                result->head.reference[0].given ? &result->comparison : NULL);
     write_summary(w, model, &result->own);
+    if (result->head.curves && !result->refused && result->fit.stop != DYNAMICS_STOP_STILL) {
+        identify_dynamics_curves(w, result);
+    }
     identify_next_write(w, result);
 }
 

@@ -61,6 +61,9 @@ void identify_result_free(void *result); /* Free what the result points to. */
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 
+/* Write measured and simulated velocities and the efforts of all recordings as "curves". */
+void identify_dynamics_curves(struct json_writer *w, const struct identify_result *result);
+
 /* Commands for the next recording (identify_next.c). The options are checked before anything is
  * read: STATUS_E_ARG; STATUS_E_IO: the file exists. */
 MUST_USE enum status identify_next_check(const struct model_row *row,

@@ -16,6 +16,7 @@ struct identify_head {
     const struct model_row *row;
     struct identify_caller caller;
     bool doubts;                         /* implausible values are reported */
+    bool curves;                         /* the document has all columns */
     bool is_held_out;                    /* held-out recordings were read */
     struct parameters_in_use_form known; /* its parts are the estimates of the fit */
     struct estimate *judged;             /* has the verdict; NULL: the first part */

@@ -194,6 +194,12 @@ const struct identify_option identify_options[] = {
     {{"json", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "print the result as one JSON document and nothing else"}, NULL, 0, ALL, AT(json)},
     {{NULL, 0, ARGUMENT_TEXT, NULL, 0, 0, NULL, "what the recording is called"}, "name", NAME, ALL, AT(name)},
+    {{NULL, 0, ARGUMENT_FLAG, NULL, 0, 0, NULL, "also measured and modelled values, sample by sample"},
+     "curves", 0, ALL, AT(curves)},
+    {{NULL, 0, ARGUMENT_REAL, NULL, 0, 1e9, NULL, "the body's last bytes are a recording to predict"},
+     "held_out_bytes", 0, ALL, AT(held_out_bytes)},
+    {{NULL, 0, ARGUMENT_TEXT, NULL, 0, 0, NULL, "what that recording is called"}, "held_out_name", NAME, ALL,
+     AT(held_out_name)},
 };
 /* clang-format on */
 _Static_assert(COUNT(identify_options) <= IDENTIFY_OPTIONS_MAX, "raise IDENTIFY_OPTIONS_MAX");

@@ -85,6 +85,10 @@ struct identify_request {
     const char *plot; /* file to draw to; NULL: none */
     bool json;
     bool details; /* the page has everything, not one screen */
+    bool curves;  /* the document has measured and modelled values, sample by sample */
+    /* Over HTTP: the last bytes of the body are a recording for validate, and its name. */
+    double held_out_bytes;
+    const char *held_out_name;
     bool repeat;                      /* only compare the recordings, each by itself */
     const char *write;                /* format of a fragment; NULL: the result itself */
     struct fragment_options fragment; /* for write */

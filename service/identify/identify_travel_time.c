@@ -2,6 +2,7 @@
  * moves. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/constants.h"
@@ -11,6 +12,7 @@
 #include "identification/travel/travel_time.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/identify_curves.h"
 #include "service/identify/move_list.h"
 #include "service/identify/travel_journal.h"
 #include "twin/report/fit_report.h"
@@ -218,11 +220,50 @@ static enum status read_row(void *context, const struct csv *csv, struct err *er
                            : st;
 }
 
+/* Writes moves from .. from + n - 1 as columns; nothing if there is no memory. */
+static void write_curve(struct json_writer *w, const struct result *result, const char *part,
+                        size_t from, size_t n)
+{
+    const struct travel_move *moves = (const struct travel_move *)result->list.moves + from;
+    double *column = calloc(4 * n + 1, sizeof *column);
+    for (size_t i = 0; column && i < n; i++) {
+        column[i] = moves[i].rotation_rad;
+        column[n + i] = moves[i].displacement_m;
+        column[2 * n + i] = moves[i].lap_s;
+        column[3 * n + i] =
+            moves[i].lap_s -
+            travel_time_predict(&result->fit, moves[i].rotation_rad, moves[i].displacement_m);
+    }
+    const size_t runs[] = {0, n};
+    const struct csv_source *file =
+        from == 0 ? result->list.request->files : result->list.request->validate;
+    const struct curve_set set = {.part = part,
+                                  .name = identify_base_name(file->path),
+                                  .n = n,
+                                  .run_count = 1,
+                                  .run_start = runs,
+                                  .column_count = 3,
+                                  .column = {{"rotation_rad", "turn", column, NULL},
+                                             {"displacement_m", "drive", column + n, NULL},
+                                             {"lap_s", "lap", column + 2 * n, column + 3 * n}}};
+    if (column && n > 0) {
+        identify_curves_write(w, &set);
+    }
+    free(column);
+}
+
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
+    const size_t own = result->list.own_count;
     travel_report_members(w, &result->fit);
     move_list_write(w, &result->list);
+    if (result->list.head.curves) {
+        json_write_array(w, "curves");
+        write_curve(w, result, "recording", 0, own);
+        write_curve(w, result, "held_out", own, result->list.count - own);
+        json_write_close(w);
+    }
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)

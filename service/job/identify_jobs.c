@@ -63,9 +63,13 @@ enum status identify_query_read(const char *query, struct identify_words *words,
     words->used = 0;
     *request = identify_request_defaults();
     enum status st = query_read(query, &reader, err);
-    if (st == STATUS_OK && request->name && strchr(request->name, '/')) {
-        st = err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "name",
-                     "must be a file's name without folders");
+    const char *const file[] = {request->name, request->held_out_name};
+    static const char *const option[] = {"name", "held_out_name"};
+    for (size_t i = 0; st == STATUS_OK && i < COUNT(file); i++) {
+        if (file[i] && strchr(file[i], '/')) {
+            st = err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, option[i],
+                         "must be a file's name without folders");
+        }
     }
     return st;
 }
@@ -154,6 +158,28 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     return identify_run(fit->row, &fit->request, out, err);
 }
 
+/* The body is the recording, and behind it the held-out one, if any. */
+static enum status split_body(struct identify_request *request, const char *text, size_t bytes,
+                              struct csv_source *own, struct err *err)
+{
+    const size_t held_out = (size_t)request->held_out_bytes;
+    if (held_out >= bytes) {
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "held_out_bytes",
+                       "must be less than the %zu bytes of the body", bytes);
+    }
+    *own = (struct csv_source){.path = request->name ? request->name : "upload.csv",
+                               .text = text,
+                               .bytes = bytes - held_out};
+    if (held_out > 0) {
+        request->validate[0] = (struct csv_source){
+            .path = request->held_out_name ? request->held_out_name : "held_out.csv",
+            .text = text + own->bytes,
+            .bytes = held_out};
+        request->validate_count = 1;
+    }
+    return STATUS_OK;
+}
+
 enum status identify_jobs_submit(void *worker, const char *query, char *text, size_t bytes,
                                  uint64_t *job, struct err *err)
 {
@@ -163,8 +189,11 @@ enum status identify_jobs_submit(void *worker, const char *query, char *text, si
         return st;
     }
     struct identify_request *request = &fit->request;
-    fit->input = (struct csv_source){
-        .path = request->name ? request->name : "upload.csv", .text = text, .bytes = bytes};
+    st = split_body(request, text, bytes, &fit->input, err);
+    if (st != STATUS_OK) {
+        free(fit);
+        return st;
+    }
     request->files = &fit->input;
     request->file_count = 1;
     request->caller = (struct identify_caller){NULL, report_progress, fit};

@@ -63,9 +63,14 @@ def ended(state):
     return state["state"] in ("done", "failed", "cancelled")
 
 
-def same_as_command(rig, model, query, path, *options):
-    """The result has the bytes that the command prints."""
-    location, accepted = upload(rig, f"{query}&name={path.name}", path.read_bytes())
+def same_as_command(rig, model, query, path, *options, held_out=None):
+    """The result has the bytes that the command prints. A held-out recording is the end of the body."""
+    body = path.read_bytes()
+    if held_out:
+        query += f"&held_out_name={held_out.name}&held_out_bytes={held_out.stat().st_size}"
+        body += held_out.read_bytes()
+        options += ("--validate", held_out)
+    location, accepted = upload(rig, f"{query}&name={path.name}", body)
     assert accepted["kind"] == "upload" and accepted["model"] == model, accepted
     text, state = wait(rig, location, ended)
     assert state["state"] == "done" and state["progress"] == 1, text
@@ -90,8 +95,9 @@ def degrees():
 def check_results(rig):
     state = same_as_command(rig, "usv3", VESSEL, golden / "usv_W.csv", "--columns", COLUMNS)
     assert state["result"]["verdict"] == "PASS" and state["result"]["provenance"]["files"][0]["fnv1a"]
-    same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&biases=true", golden / "usv_IA.csv",
-                    "--columns", COLUMNS, "--method", "weak_iv", "--biases")
+    state = same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&biases=true", golden / "usv_IA.csv",
+                            "--columns", COLUMNS, "--method", "weak_iv", "--biases", held_out=golden / "usv_W.csv")
+    assert state["result"]["provenance"]["held_out"][0]["name"] == "usv_W.csv", state["result"]["provenance"]
     same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&robust=true&ridge=1e-4&delay_max_s=0.3&reference=d1%3D120,delay_s=0",
                     golden / "usv_IA.csv", "--columns", COLUMNS, "--method", "weak_iv", "--robust", "--ridge", "1e-4",
                     "--delay-max", "0.3", "--reference", "d1=120,delay_s=0")
@@ -131,6 +137,8 @@ def check_faults(rig):
                              ("model=usv3&plausible=perhaps", "plausible"), ("model=usv3&hold=fast", "hold")):
         _, problem = upload(rig, query, b"t\n0\n", want=400)
         assert problem["parameter"] == parameter, problem
+    _, problem = upload(rig, "model=usv3&held_out_bytes=4", b"t\n0\n", want=400)
+    assert problem["parameter"] == "held_out_bytes", problem
     assert request(rig, "POST", "/api/v1/identify?model=usv3", b"x", token=None)[0] == 401
     assert request(rig, "GET", "/api/v1/identify/1")[0] == 404
     assert request(rig, "DELETE", "/api/v1/identify/1")[0] == 404

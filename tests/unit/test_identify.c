@@ -3,8 +3,11 @@
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <math.h>
 
 #include "service/identify/identify.h"
+#include "service/identify/identify_curves.h"
 #include "service/identify/move_list.h"
 
 static const char vessel_file[] = TANDEM_SOURCE_DIR "/tests/golden/usv_W.csv";
@@ -283,6 +286,109 @@ static void test_faults(void)
     CHECK_TEXT("base", identify_base_name("/a/b.csv"), "b.csv");
 }
 
+/* A long recording in two runs: it is cut into stretches, and its only peak is not lost. */
+static void test_curve_choice(void)
+{
+    enum { N = 5000, PEAK = 3333, FIRST = 1700 };
+    static double t_s[N], y[N], residual[N], effort[N];
+    static char text[1 << 18];
+    const size_t runs[] = {0, FIRST, N};
+    const struct curve_set set = {
+        .part = "recording",
+        .name = "a.csv",
+        .n = N,
+        .t_s = t_s,
+        .run_count = 2,
+        .run_start = runs,
+        .column_count = 2,
+        .column = {{"u_mps", "speed", y, residual}, {"tau_n", "force", effort, NULL}}};
+    struct json_writer w;
+    bool found = false;
+    for (size_t k = 0; k < N; k++) {
+        t_s[k] = 100.0 + 0.5 * (double)k;
+        y[k] = (double)k;
+        residual[k] = k == PEAK ? 8.0 : k % 2 ? 0.25 : (double)NAN;
+        effort[k] = 3.0;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    identify_curves_write(&w, &set);
+    json_t *curve = json_loadb(text, w.used, 0, NULL);
+    json_t *axis = json_object_get(json_object_get(curve, "axes"), "u_mps");
+    json_t *measured = json_object_get(axis, "measured");
+    json_t *modelled = json_object_get(axis, "modelled");
+    const size_t n = json_array_size(measured);
+    CHECK("some of them", n > CURVE_POINTS_MAX / 2 && n <= CURVE_POINTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const double k = json_number_value(json_array_get(measured, i));
+        const double off = k - json_number_value(json_array_get(modelled, i));
+        found = found || (k == PEAK && off == 8.0);
+        CHECK("a known residual", off == 0.25 || k == PEAK);
+        CHECK_NEAR("time", json_number_value(json_array_get(json_object_get(curve, "t_s"), i)),
+                   0.5 * k, 0, 0);
+    }
+    CHECK("the peak", found);
+    const size_t second =
+        (size_t)json_integer_value(json_array_get(json_object_get(curve, "runs"), 1));
+    CHECK("the second run",
+          json_number_value(json_array_get(measured, second)) >= FIRST &&
+              json_number_value(json_array_get(measured, second - 1)) < FIRST);
+    json_decref(curve);
+}
+
+static double largest_residual(const json_t *curve, const char *name)
+{
+    const json_t *axis = json_object_get(json_object_get(curve, "axes"), name);
+    const json_t *measured = json_object_get(axis, "measured");
+    const json_t *modelled = json_object_get(axis, "modelled");
+    double most = 0.0;
+    for (size_t i = 0; i < json_array_size(measured); i++) {
+        const double size = fabs(json_number_value(json_array_get(measured, i)) -
+                                 json_number_value(json_array_get(modelled, i)));
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+/* Curves of a recording and a held-out one come only when they are asked for. */
+static void test_curves(void)
+{
+    static const struct {
+        const char *model, *path, *axis;
+        double most;
+    } rows[] = {{"usv3", vessel_file, "u_mps", 0.2}, {"travel_time", moves_file, "lap_s", 60.0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct csv_source file = {.path = rows[i].path};
+        struct identify_request request = {.side = "real",
+                                           .delay_max_s = -1.0,
+                                           .json = true,
+                                           .curves = true,
+                                           .files = &file,
+                                           .file_count = 1,
+                                           .validate = {file},
+                                           .validate_count = 1};
+        enum status st = STATUS_COUNT;
+        struct err err = {0};
+        if (i == 0) {
+            set_columns(&request);
+        }
+        char *text = run_identify(rows[i].model, &request, &st, &err);
+        json_t *result = json_loads(text, 0, NULL);
+        const json_t *curves = json_object_get(result, "curves");
+        CHECK_INT(rows[i].model, json_array_size(curves), 2);
+        for (size_t k = 0; k < json_array_size(curves); k++) {
+            const double most = largest_residual(json_array_get(curves, k), rows[i].axis);
+            CHECK(rows[i].model, most > 0.0 && most < rows[i].most);
+        }
+        json_decref(result);
+        free(text);
+        request.curves = false;
+        request.validate_count = 0;
+        text = run_identify(rows[i].model, &request, &st, &err);
+        CHECK(rows[i].model, !strstr(text, "\"curves\""));
+        free(text);
+    }
+}
+
 static enum status fail_range(struct move_list *list, size_t from, size_t n,
                               enum travel_method method, const char *name)
 {
@@ -311,6 +417,8 @@ int main(void)
     CU_add_test(suite, "cancelled", test_patience);
     CU_add_test(suite, "cancelled within an iteration", test_within);
     CU_add_test(suite, "held out", test_held_out);
+    CU_add_test(suite, "choice of samples", test_curve_choice);
+    CU_add_test(suite, "curves", test_curves);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "failed fit of moves", test_failed_moves);
     return check_run();

@@ -19,7 +19,8 @@ static void test_values(void)
         identify_query_read("model=usv3&method=pem&side=virtual&columns=u%3Da,v=b&biases=true"
                             "&name=trial%201.csv&pair=r1&robust=true&ridge=2.5e-3"
                             "&delay_max_s=10&heading_m=0.4&reference=d1%3D5&hold=linear"
-                            "&plausible=off&arm=ur5e",
+                            "&plausible=off&arm=ur5e&curves=true&held_out_bytes=51200"
+                            "&held_out_name=day%202.csv",
                             &words, &r, &err),
         STATUS_OK);
     CHECK_TEXT("model", r.model, "usv3");
@@ -37,6 +38,9 @@ static void test_values(void)
     CHECK_TEXT("hold", r.hold, "linear");
     CHECK_TEXT("arm", r.arm, "ur5e");
     CHECK("plausible", !identify_doubts(&r));
+    CHECK("curves", r.curves);
+    CHECK_NEAR("held_out_bytes", r.held_out_bytes, 51200.0, 0, 0);
+    CHECK_TEXT("held_out_name", r.held_out_name, "day 2.csv");
     CHECK_INT("nothing", identify_query_read("", &words, &r, &err), STATUS_OK);
     CHECK("nothing", !r.model && !r.method && !r.biases && r.delay_max_s < 0.0);
     CHECK_TEXT("the real one", r.side, "real");
@@ -76,6 +80,8 @@ static void test_refusals(void)
         {"no columns", "columns=", "columns"},
         {"folders", "name=../a.csv", "name"},
         {"encoded folders", "name=..%2fa.csv", "name"},
+        {"folders of the other", "held_out_name=a/b.csv", "held_out_name"},
+        {"before its begin", "held_out_bytes=-1", "held_out_bytes"},
         {"line break in a name", "name=a%0ab.csv", "name"},
         {"turned about", "heading_m=101", "heading_m"},
     };

@@ -122,7 +122,7 @@ static void test_refusals(void)
          "bad-parameter",
          "model method columns side pair biases delay_max_s hold robust "
          "ridge "
-         "heading_m arm plausible reference name"},
+         "heading_m arm plausible reference name curves held_out_bytes held_out_name"},
         {"biases", "/api/v1/identify?model=usv3&biases=maybe", CSV, "x", 400, "bad-parameter",
          "\"code\":\"boolean_expected\""},
         {"json", "/api/v1/identify?model=usv3", AUTH "Content-Type: application/json\r\n", "{}",
@@ -272,6 +272,67 @@ static void test_crowd(void)
     CHECK_TEXT("in pieces", fixture.upload, "t\n0\n1\n2\n");
     http_free(&reply);
     (void)close(fd[1]);
+    wait_uploads(0);
+}
+
+#define LOOK(origin, media)                                                                    \
+    "Tandem-Page: look\r\nOrigin: " origin "\r\nContent-Type: " media "\r\n"
+
+/* Without the token the daemon's own page may have a table looked at, one at a time. A page of
+ * another site may not: it has another Origin, and gets no preflight for the header. */
+static void test_look(void)
+{
+    static const struct {
+        const char *row, *method, *headers;
+        int status;
+    } rows[] = {
+        {"a foreign page", "POST", LOOK("http://evil.example", "text/csv"), 401},
+        {"another port", "POST", LOOK("http://localhost:1", "text/csv"), 401},
+        {"a sandboxed page", "POST", LOOK("null", "text/csv"), 401},
+        {"another scheme", "POST", LOOK("file://localhost", "text/csv"), 401},
+        {"no header", "POST", "Origin: http://localhost\r\nContent-Type: text/csv\r\n", 401},
+        {"no origin", "POST", "Tandem-Page: look\r\nContent-Type: text/csv\r\n", 401},
+        {"another word", "POST",
+         "Tandem-Page: run\r\nOrigin: http://localhost\r\nContent-Type: text/csv\r\n", 401},
+        {"a wrong token", "POST",
+         "Authorization: Bearer x\r\n" LOOK("http://localhost", "text/csv"), 401},
+        {"a journal", "POST", LOOK("http://localhost", "application/jsonl"), 401},
+        {"a form", "POST", LOOK("http://localhost", "text/plain"), 415},
+        {"a preflight", "OPTIONS",
+         "Origin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\n"
+         "Access-Control-Request-Headers: tandem-page\r\n",
+         405},
+    };
+    char text[64];
+    fixture.wish[0] = '\0';
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct http_reply reply =
+            http_request(port, rows[i].method, "/api/v1/identify?model=usv3", rows[i].headers,
+                         strcmp(rows[i].method, "POST") == 0 ? "t\n0\n" : NULL);
+        CHECK_INT(rows[i].row, reply.status, rows[i].status);
+        CHECK_TEXT(rows[i].row,
+                   http_header(&reply, "Access-Control-Allow-Origin", text, sizeof text), "");
+        http_free(&reply);
+    }
+    CHECK_TEXT("nothing was handed over", fixture.wish, "");
+    struct http_reply reply = http_request(port, "POST", "/api/v1/pairs/r1/parameters/propose",
+                                           LOOK("http://localhost", "application/json"), "{}");
+    CHECK_INT("nothing else", reply.status, 401);
+    http_free(&reply);
+    reply = http_request(port, "POST", "/api/v1/identify?model=usv3",
+                         LOOK("http://localhost", "text/csv; charset=utf-8"), "t\n0\n");
+    CHECK_INT("looked at", reply.status, 202);
+    CHECK_TEXT("handed over", fixture.wish, "model=usv3");
+    http_free(&reply);
+    reply = http_request(port, "POST", "/api/v1/replay", LOOK("http://localhost", "text/csv"),
+                         "t\n0\n");
+    CHECK_INT("its job still waits", reply.status, 429);
+    CHECK("say so", strstr(reply.body, "one table at a time"));
+    check_contract("its job still waits", "/api/v1/replay", "post", PROBLEM_MEDIA_TYPE, &reply);
+    http_free(&reply);
+    reply = http_request(port, "POST", "/api/v1/identify?model=usv3", CSV, "t\n0\n");
+    CHECK_INT("with the token", reply.status, 202);
+    http_free(&reply);
     wait_uploads(0);
 }
 
@@ -447,6 +508,7 @@ int main(void)
     CU_add_test(suite, "refused", test_refused_jobs);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "crowd", test_crowd);
+    CU_add_test(suite, "a look without the token", test_look);
     CU_add_test(suite, "dribble", test_dribble);
     CU_add_test(suite, "jobs", test_jobs);
     CU_add_test(suite, "cancel", test_cancel);

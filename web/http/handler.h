@@ -22,6 +22,7 @@ struct trails;
 struct web_route;
 
 enum {
+    WEB_LOOK_BYTES_MAX = 8000000, /* of an upload without the token */
     WEB_PATH_MAX = 512,
     WEB_ETAG_MAX = 24,
     WEB_LINK_MAX = WEB_PATH_MAX + QUERY_CURSOR_MAX + QUERY_TEXT_MAX + 32,
@@ -58,12 +59,15 @@ struct web_context {
     atomic_uint_least64_t hung_up;
     atomic_uint_least64_t next_command; /* numbers generated command ids */
     atomic_uint open_requests;          /* begun and not yet ended */
+    atomic_bool look_arrives;           /* an upload without the token is in transfer */
+    atomic_uint_least64_t look_job;     /* job of the last one; 0: there was none */
 };
 
 /* The body of a request while it arrives. All zero is an empty one. */
 struct web_upload {
     struct body body;
     bool claimed; /* room was claimed for it (struct web_source) and must be released */
+    bool look;    /* the same for look_arrives of the context */
 };
 
 struct web_request {
@@ -86,6 +90,7 @@ struct web_request {
     const char *query_text;        /* as received, without '?' */
     const char *last_event_id;     /* the header; NULL: absent */
     bool token_right, token_wrong; /* both false: no token, or it was not checked */
+    bool looks; /* the daemon's own page uploads a table to look at, without the token */
     bool csv;                      /* requested by format= or Accept */
     bool gzip;                     /* accepted */
     const char *body;              /* [body_bytes] not terminated; NULL for GET */

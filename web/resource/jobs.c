@@ -164,6 +164,35 @@ static enum status check_upload(const struct web_request *request, struct err *e
                : source->check_identify(source->jobs, request->query_text, err);
 }
 
+static void store_ended(void *context, const struct web_job *job)
+{
+    *(bool *)context = job->ended_us != LAB_TIME_NONE;
+}
+
+/* Without the token one table at a time is looked at: from its first byte to the end of its
+ * job. */
+static bool admit_look(const struct web_request *request, const char *content_type,
+                       struct web_response *response)
+{
+    struct web_context *context = request->context;
+    const struct web_source *source = context->source;
+    bool ended = true;
+    if (!content_type || !is_media_type(content_type, "text/csv")) {
+        return web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
+                           "without a header 'Authorization: Bearer TOKEN' only a table is "
+                           "looked at, with 'Content-Type: text/csv'");
+    }
+    request->upload->look = !atomic_exchange(&context->look_arrives, true);
+    const uint64_t last = request->upload->look ? atomic_load(&context->look_job) : 0;
+    if (last > 0 && source->read_job(source->jobs, last, store_ended, &ended) != STATUS_OK) {
+        ended = true; /* it is forgotten */
+    }
+    return (request->upload->look && ended) ||
+           web_problem_later(request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S, NULL,
+                             "without the token one table at a time is looked at; try again "
+                             "when that job has ended, or send the token");
+}
+
 bool upload_admit(struct web_request *request, const char *content_type,
                   struct web_response *response)
 {
@@ -179,6 +208,9 @@ bool upload_admit(struct web_request *request, const char *content_type,
     }
     if (check_upload(request, &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    }
+    if (request->looks && !admit_look(request, content_type, response)) {
+        return false;
     }
     request->upload->claimed = source->claim_upload(source->jobs);
     return request->upload->claimed || refuse_recording(request, response);
@@ -220,6 +252,10 @@ void post_recording(const struct web_request *request, struct web_response *resp
     } else if (st != STATUS_OK) {
         web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S, &err, status_name(st));
     } else {
+        if (request->upload->look) {
+            atomic_store(&request->context->look_job, job);
+            atomic_store(&request->context->look_arrives, false);
+        }
         *request->upload = (struct web_upload){.claimed = false};
         /* Jobs of teams have the same path as all jobs. */
         const char *path =

@@ -285,13 +285,27 @@ static bool find_route(const struct web_input *input, struct web_request *reques
         "there is nothing at this path; /api/v1/openapi.json lists what there is");
 }
 
+/* Does the daemon's own page upload something to look at? A page of another site cannot send
+ * this header without a preflight, which it does not get, and its Origin is another one. */
+static bool may_look(const struct web_input *input, const struct web_request *request)
+{
+    const char *origin = input->origin ? input->origin : "";
+    const size_t scheme = strncmp(origin, "http://", 7) == 0    ? 7
+                          : strncmp(origin, "https://", 8) == 0 ? 8
+                                                                : 0;
+    return request->route->body_max == ROUTE_UPLOAD && input->local && !input->authorization &&
+           input->page && strcmp(input->page, "look") == 0 && input->host && scheme > 0 &&
+           strcasecmp(origin + scheme, input->host) == 0;
+}
+
 static bool check_token(const struct web_input *input, struct web_request *request,
                         struct web_response *response)
 {
     const struct web_context *context = request->context;
     const enum route_token need = request->route->needs_token;
     const char *given = input->authorization;
-    if (need <= ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
+    request->looks = may_look(input, request);
+    if (need <= ROUTE_OPEN || (need == ROUTE_READING && input->local) || request->looks) {
         return true;
     }
     if (!context->token) {
@@ -349,8 +363,10 @@ static void count_answer(struct web_context *context, const struct web_response 
 
 static size_t body_max(const struct web_request *request)
 {
-    return request->route->body_max == ROUTE_UPLOAD ? request->context->upload_bytes_max
-                                                    : request->route->body_max;
+    const size_t upload_max = request->context->upload_bytes_max;
+    return request->route->body_max != ROUTE_UPLOAD ? request->route->body_max
+           : request->looks && upload_max > (size_t)WEB_LOOK_BYTES_MAX ? WEB_LOOK_BYTES_MAX
+                                                                       : upload_max;
 }
 
 bool dispatch_fits(const struct web_request *request, unsigned long long bytes,
@@ -445,6 +461,10 @@ static void run_handler(struct web_request *request, struct web_response *respon
 
 void dispatch_end(struct web_request *request)
 {
+    if (request->upload && request->upload->look) {
+        atomic_store(&request->context->look_arrives, false);
+        request->upload->look = false;
+    }
     if (request->upload && request->upload->claimed) {
         const struct web_source *source = request->context->source;
         source->release_upload(source->jobs);

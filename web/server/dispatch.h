@@ -16,6 +16,8 @@ struct web_input {
     const char *content_type;
     const char *last_event_id;
     const char *host;
+    const char *origin;
+    const char *page;            /* Tandem-Page: the daemon's own page asks */
     const char *fault;           /* fault of the head (web/server/head.h); NULL: none */
     const struct sockaddr *peer; /* NULL: unknown */
     bool local;                  /* the peer is on loopback */

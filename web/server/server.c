@@ -342,6 +342,8 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                               .content_type = find_header(connection, "Content-Type"),
                               .last_event_id = find_header(connection, "Last-Event-ID"),
                               .host = find_header(connection, "Host"),
+                              .origin = find_header(connection, "Origin"),
+                              .page = find_header(connection, "Tandem-Page"),
                               .fault = head_fault(&head, version),
                               .peer = peer,
                               .local = peer && address_is_loopback(peer),
