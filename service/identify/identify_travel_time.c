@@ -261,7 +261,9 @@ static void write_members(const void *what, struct json_writer *w)
     if (result->list.head.curves) {
         json_write_array(w, "curves");
         write_curve(w, result, "recording", 0, own);
-        write_curve(w, result, "held_out", own, result->list.count - own);
+        if (result->list.head.is_held_out) {
+            write_curve(w, result, "held_out", own, result->list.count - own);
+        }
         json_write_close(w);
     }
 }

@@ -72,6 +72,11 @@ def check_arm(browser):
     browser.run("document.querySelector('.arms figure[tabindex]').focus()")
     browser.press(Keys.ARROW_RIGHT)
     browser.wait(f"{drawing} !== '{before}'", "it is turned")
+    browser.open("#/pair/ur/calibration")
+    drawn(browser, "ur", "calibration")
+    browser.wait("document.querySelector('.law')?.innerText.includes('T(v, a)')", "the law of its moves", 60)
+    check_sound(browser, "the law of an arm")
+    browser.shots("arm-law")
 
 
 def check_tabs(browser):
@@ -276,6 +281,11 @@ def check_team(browser, lab):
     assert "#/pair/r1" in link, link
     browser.wait("/nine of ten/.test(document.body.textContent) && /[0-9.]+ s .[0-9.]+ to [0-9.]+/.test(document.body.textContent)",
                  "P05 to P95")
+    assert browser.value("!!document.querySelector('.team-chart .begin')"), "where activities are predicted to begin"
+    width = "document.querySelector('.diagram svg').getBoundingClientRect().width"
+    before = browser.value(width)
+    browser.run("document.querySelector('.diagram').parentNode.querySelector('[aria-label=Closer]').click()")
+    browser.wait(f"{width} > 1.2 * {before}", "the drawing is larger")
     check_sound(browser, "team, at work")
     browser.shots("team")
     browser.click("resource")

@@ -39,6 +39,7 @@ struct dynamics_trace {
     float t_s[DYNAMICS_TRACE_MAX]; /* s since the first one */
     float measured[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX];
     float simulated[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX]; /* NaN: a new run begins here */
+    float effort[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX];
 };
 
 struct dynamics_result {

@@ -395,6 +395,7 @@ static void fill_trace(const struct data_set *set, double *const *residual, size
         for (size_t a = 0; a < set->axes; a++) {
             trace->measured[a][i] = (float)set->nu[a][k];
             trace->simulated[a][i] = (float)(set->nu[a][k] - residual[a][k]);
+            trace->effort[a][i] = (float)set->tau[a][k];
         }
     }
 }

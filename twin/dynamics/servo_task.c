@@ -166,6 +166,7 @@ static enum status compare_velocities(const struct dynamics_task *task,
             const bool begins = k == set->run_start[run];
             trace->t_s[trace->n] = (float)(set->t_s[k] - set->t_s[set->n - shown]);
             trace->measured[0][trace->n] = (float)measured;
+            trace->effort[0][trace->n] = task->values[at * 3 + 1];
             trace->simulated[0][trace->n++] = begins ? NAN : (float)velocity[k];
         }
         run += k + 1 == set->run_start[run + 1] ? 1 : 0;

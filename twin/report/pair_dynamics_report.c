@@ -193,6 +193,7 @@ static void write_predicted_axis(struct json_writer *w, const struct model *mode
               JSON("effort", axis->effort), JSON("effort_words", axis->effort_words));
     write_column(w, "measured", r->trace.measured[i], r->trace.n);
     write_column(w, "simulated", r->trace.simulated[i], r->trace.n);
+    write_column(w, "effort_values", r->trace.effort[i], r->trace.n);
     JSON_WRITE(w, JSON("rmse", r->run_rmse[i]), JSON("speed", speed));
     dynamics_report_derived(w, "gain", &gain);
     dynamics_report_derived(w, "time_constant_s", &time_s);

@@ -107,8 +107,8 @@ static bool is_shown(const struct svg *svg, int64_t from_us, int64_t to_us)
     return to_us >= svg->g->from_us && from_us <= svg->g->to_us;
 }
 
-/* Draws a tick at the predicted begin, and a whisker from P05 to P95 of the end,
- * which a guess lacks. */
+/* Draws a triangle above the predicted begin, which no border of a bar has, and a whisker from
+ * P05 to P95 of the end, which a guess lacks. */
 static void draw_forecast(const struct svg *svg, const struct bar *bar)
 {
     const size_t lane = find_lane(svg->g->p, bar);
@@ -131,8 +131,8 @@ static void draw_forecast(const struct svg *svg, const struct bar *bar)
     }
     svg_printf(&svg->text, "</title>");
     if (is_shown(svg, bar->predicted_from_us, bar->predicted_from_us)) {
-        svg_printf(&svg->text, "<path d=\"M %.1f %.0f v %d\"/>",
-                   x_of(svg, bar->predicted_from_us), y - 2, 7);
+        svg_printf(&svg->text, "<path class=\"begin\" d=\"M %.1f %.0f l -4 -5 h 8 z\"/>",
+                   x_of(svg, bar->predicted_from_us), y);
     }
     if (!guess && is_shown(svg, bar->predicted_p05_us, bar->predicted_p95_us)) {
         const double x = x_of(svg, bar->predicted_p05_us);

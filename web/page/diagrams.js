@@ -2,7 +2,7 @@
 // `machines`, in their own layout.
 
 import {authorized, reach} from "./api.js";
-import {el} from "./ui.js";
+import {button, el, symbol} from "./ui.js";
 
 let loading = null;
 
@@ -66,6 +66,32 @@ export async function diagramOf(name, fits = () => true) {
     const own = (await loading).get(name.toLowerCase());
     const found = own && fits(own) ? own : await fetchDrawn(name);
     return found && fits(found) ? found : null;
+}
+
+const ZOOM = 1.3; // a step
+const ZOOM_MOST = 6;
+
+// Buttons for a drawing: closer, further away, all of it. The frame scrolls, also by arrow keys when it has the focus.
+export function zoomTools({frame, picture}) {
+    const fit = () => {
+        frame.classList.remove("zoomed");
+        frame.classList.add("fit");
+        picture.style.width = "";
+    };
+    const scale = factor => {
+        const shown = picture.getBoundingClientRect().width;
+        const width = Math.min(ZOOM_MOST * frame.clientWidth, shown * factor);
+        const [x, y] = [frame.scrollLeft + frame.clientWidth / 2, frame.scrollTop + frame.clientHeight / 2];
+        frame.classList.remove("fit");
+        frame.classList.add("zoomed");
+        picture.style.width = `${width}px`;
+        frame.scrollTo(x * width / shown - frame.clientWidth / 2, y * width / shown - frame.clientHeight / 2);
+    };
+    const tool = (sign, label, run) => button(symbol(sign), run, {class: "quiet", "aria-label": label, title: label});
+    fit();
+    return el("div", {class: "chart-tools", role: "group", "aria-label": "Size of the drawing"},
+        tool("+", "Closer", () => scale(ZOOM)), tool("−", "Further away", () => scale(1 / ZOOM)),
+        tool("⤢", "All of it", fit));
 }
 
 // The diagram as nodes of this page, with a function that highlights its states.

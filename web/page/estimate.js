@@ -1,7 +1,7 @@
 // An estimate for people, of any fit: values with their intervals, verdict, reasons, advice; checks, data summary.
 
 import {count, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
-import {el, facts, table} from "./ui.js";
+import {el, facts, svg, table} from "./ui.js";
 import {fitChip, isTooFew} from "./verdicts.js";
 
 export function valueText(estimate, name) {
@@ -17,11 +17,30 @@ export function valueText(estimate, name) {
     return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name));
 }
 
-export function valueTable(title, estimate) {
-    return table(title, [
-        {label: "Parameter", cell: name => wordsOf(name)},
-        {label: "Value, ± 95 %", cell: name => valueText(estimate, name), numeric: true},
-    ], Object.keys(estimate.values));
+// ---- intervals side by side ----
+
+const WIDTH = 170;
+const ROW = 9;
+
+// 95 % intervals of a parameter, one below the other, from the lowest end to the highest.
+// rows: [{words, low, value, high, kind}]; rows without an interval are left out.
+export function intervalBars(rows) {
+    const there = rows.filter(row => row && known(row.low) && known(row.high));
+    if (there.length === 0) {
+        return "";
+    }
+    const low = Math.min(...there.map(row => row.low));
+    const high = Math.max(...there.map(row => row.high));
+    const x = value => 5 + (high > low ? (value - low) / (high - low) : 0.5) * (WIDTH - 10);
+    const words = there.map(row => `${row.words} ${figures(row.low)} to ${figures(row.high)}`).join(", ");
+    return svg("svg", {class: "intervals", viewBox: `0 0 ${WIDTH} ${ROW * there.length + 2}`, width: WIDTH,
+        height: ROW * there.length + 2, role: "img", "aria-label": words},
+        there.map((row, k) => {
+            const y = ROW * k + 5.5;
+            return svg("g", {class: row.kind}, svg("title", {}, words),
+                svg("line", {x1: x(row.low), x2: x(row.high), y1: y, y2: y}),
+                svg("circle", {cx: x(row.value), cy: y, r: 3}));
+        }));
 }
 
 function coded(prefix, texts, codes) {
@@ -102,26 +121,4 @@ export function accelerating(fit) {
         {label: "Value, ± its error", cell: name => plusMinus(law.values[name], law.se[name], unitOf(name)),
             numeric: true},
     ], Object.keys(law.values).filter(name => known(law.values[name])))];
-}
-
-// Parts of a recording that should agree, with the parameter that differs most in each cut.
-export function partTable(parts) {
-    return [el("h3", {}, "Parts of the recording"), table("Parts of the recording", [
-        {label: "Cut by", cell: c => (c.effort ? `${c.cut} of ${wordsOf(c.effort)}` : c.cut)},
-        {label: "Chance", cell: c => figures(c.p, 2), numeric: true},
-        {label: "Differs most", cell: c => wordsOf(c.parameter)},
-        {label: "In each part, ± its error", cell: c => c.values.map((value, k) => plusMinus(value, c.se[k],
-            unitOf(c.parameter))).join("; ")},
-    ], parts)];
-}
-
-// The parameters that held-out data would ask for.
-export function asksTable(fit, asks) {
-    const title = `Held-out data ask for (chance ${figures(asks.p, 2)})`;
-    return [el("h3", {}, title), table(title, [
-        {label: "Parameter", cell: name => wordsOf(name)},
-        {label: "Fitted, ± 95 %", cell: name => valueText(fit, name), numeric: true},
-        {label: "Held out, ± its error", cell: name => plusMinus(asks.values[name], asks.se[name], unitOf(name)),
-            numeric: true},
-    ], Object.keys(asks.values))];
 }

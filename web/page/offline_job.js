@@ -1,9 +1,9 @@
 // One uploaded recording: the progress of its job, then the result.
 
-import {get, send} from "./api.js";
-import {count, dateTime, known, percent} from "./format.js";
+import {get, send, token} from "./api.js";
+import {count, dateTime, percent} from "./format.js";
 import {downloadLink} from "./download.js";
-import {accelerating, asksTable, checkTable, dataSummary, partTable, valueTable, verdictWords} from "./estimate.js";
+import {drawFit} from "./fit_report.js";
 import {sumOf} from "./pair_state.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
@@ -93,23 +93,6 @@ async function drawReplay(root, result, route, signal) {
     }
 }
 
-// ---- a fit ----
-
-function drawFit(root, result) {
-    const note = [`${count(result.n)} ${result.model ? "samples" : "moves"}`,
-        result.method && `method ${result.method.replaceAll("_", " ")}`,
-        result.stop && `ended: ${result.stop}`].filter(words => words).join(", ");
-    show(root, section("Parameters", valueTable("Fitted parameters", result), accelerating(result)),
-        section("How far to trust them", verdictWords(result, note),
-            result.checks?.length > 0 && checkTable("Checks", result.checks),
-            result.fit && known(result.fit.effort_r2) && el("p", {}, `Of the efforts' variance the model explains ${
-                percent(result.fit.effort_r2, 1)}, of the velocity's, simulated, ${
-                percent(Object.values(result.fit.simulated ?? {})[0]?.r2, 1)}.`),
-            result.fit?.parts?.length > 0 && partTable(result.fit.parts),
-            result.held_out?.asks_for && asksTable(result, result.held_out.asks_for)),
-        result.data && section("The recording", dataSummary(result.data)));
-}
-
 // ---- the job ----
 
 function head(job) {
@@ -130,7 +113,7 @@ function running(job) {
     const said = el("div", {});
     return [head(job), el("section", {class: "panel"}, el("div", {class: "bar"},
         el("progress", {max: "1", value: job.progress, "aria-label": "Progress"}),
-        el("span", {}, words), el("span", {class: "push"}, cancel)), said)];
+        el("span", {}, words), token() && el("span", {class: "push"}, cancel)), said)];
 }
 
 function errorOf(error) {
@@ -149,7 +132,7 @@ async function ended(root, job, route, signal) {
     } else if (job.model === "replay") {
         await drawReplay(body, job.result, route, signal);
     } else {
-        drawFit(body, job.result);
+        drawFit(body, job.result, signal);
     }
 }
 

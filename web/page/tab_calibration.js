@@ -1,6 +1,7 @@
 // The speeds of both robots with their uncertainty: laps against the fitted travel times.
 
 import {get} from "./api.js";
+import {armLaw, isArmLaw} from "./arm_law.js";
 import {legend} from "./chart.js";
 import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, decimalsFor, fixed, known, plural, withUnit, wordsOf} from "./format.js";
@@ -127,6 +128,10 @@ function bothPlot(fits, moves) {
 }
 
 export function drawLaps(root, fits, entries) {
+    if (isArmLaw(fits)) {
+        redraw(root, armLaw(fits, entries));
+        return;
+    }
     const moves = Object.fromEntries(SIDES.map(side => [side, movesOf(entries, side, fits[side])]));
     const drives = {accepts: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
     const turns = {accepts: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};
@@ -140,7 +145,8 @@ export function mount(root, {pair, path, signal}) {
     const [values, laps, history] = places(3);
     const page = stage(root, section("Travel times", values),
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
-            ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
+            ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]),
+            laps),
         section("How calibration went", history));
     const story = new History(history, TERMS, "linear_speed_mps", signal);
     watch(signal, async s => {

@@ -2,14 +2,15 @@
 
 import {get, send} from "./api.js";
 import {legend} from "./chart.js";
-import {checkTable, dataSummary, valueText, verdictWords} from "./estimate.js";
+import {checkTable, dataSummary, intervalBars, valueText, verdictWords} from "./estimate.js";
 import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, withUnit,
     wordsOf} from "./format.js";
 import {FITS, History} from "./history.js";
 import {line, plot} from "./plot.js";
+import {axisTitle, bounds, pieces, residualPlots} from "./residuals.js";
 import {modelOf} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {el, empty, facts, failure, marked, places, redraw, say, section, show, stage, svg, symbol,
+import {el, empty, facts, failure, marked, places, redraw, say, section, show, stage, symbol,
     table} from "./ui.js";
 import {watch} from "./watch.js";
 
@@ -22,36 +23,11 @@ const ASK_MS = 500;
 const JOB_MS = 120000;
 const CHANGES = 200;
 
-// ---- intervals side by side ----
-
-const WIDTH = 170;
-const ROW = 9;
-
-// The 95 % intervals of a parameter, one below the other, from the lowest end to the highest.
-function intervals(name, rows) {
-    const there = rows.filter(([, e]) => known(e?.ci95[name]?.[0]));
-    if (there.length === 0) {
-        return "";
-    }
-    const low = Math.min(...there.map(([, e]) => e.ci95[name][0]));
-    const high = Math.max(...there.map(([, e]) => e.ci95[name][1]));
-    const x = value => 5 + (high > low ? (value - low) / (high - low) : 0.5) * (WIDTH - 10);
-    const words = there.map(([word,
-        e]) => `${word} ${figures(e.ci95[name][0])} to ${figures(e.ci95[name][1])}`).join(", ");
-    return svg("svg", {class: "intervals", viewBox: `0 0 ${WIDTH} ${ROW * there.length + 2}`, width: WIDTH,
-        height: ROW * there.length + 2, role: "img", "aria-label": words},
-        there.map(([word, e, kind], k) => {
-            const y = ROW * k + 5.5;
-            return svg("g", {class: kind}, svg("title", {}, words),
-                svg("line", {x1: x(e.ci95[name][0]), x2: x(e.ci95[name][1]), y1: y, y2: y}),
-                svg("circle", {cx: x(e.values[name]), cy: y, r: 3}));
-        }));
-}
-
 function drawEstimates(root, dynamics) {
     const {real, virtual} = dynamics;
-    const rows = name => intervals(name, [["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"],
-        ["virtual", virtual.estimate, "virtual"]]);
+    const rows = name => intervalBars([["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"],
+        ["virtual", virtual.estimate, "virtual"]].map(([words, e, kind]) => ({words, kind, value: e?.values[name],
+        low: e?.ci95[name]?.[0], high: e?.ci95[name]?.[1]})));
     const old = name => SIDES.filter(side => dynamics[side].estimate
         && !dynamics[side].estimate.excited.includes(name));
     redraw(root, table("Parameters of both robots with 95 % intervals", [
@@ -109,21 +85,6 @@ function sidePanel(side, report, fitNow) {
 
 // ---- measured against model ----
 
-// The line breaks at a missing value.
-function pieces(t, values) {
-    const list = [[]];
-    values.forEach((value, k) => (known(value) ? list.at(-1).push([t[k], value]) : list.push([])));
-    return list.filter(piece => piece.length > 1);
-}
-
-function bounds(...columns) {
-    const values = columns.flat().filter(known);
-    const low = Math.min(...values);
-    const high = Math.max(...values);
-    const pad = Math.max(0.06 * (high - low), 1e-6 * Math.abs(high), 1e-9);
-    return {min: low - pad, max: high + pad};
-}
-
 function derived({value, ci95: [low, high]}, unit) {
     return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : NaN, unit);
 }
@@ -154,16 +115,28 @@ function axisPlot(name, axis, t) {
             known(axis.rmse) && ` Off by ${withUnit(figures(axis.rmse, 2), unit)} (RMS over the whole window).`));
 }
 
+// What the fit leaves unexplained, of each velocity over time and against each effort.
+function residualDetails(axes, times) {
+    const inputs = Object.values(axes).map(({effort, effort_words: words, effort_values: values}) =>
+        ({name: effort, words, values}));
+    const t = {values: times, label: "time, s"};
+    return el("details", {}, el("summary", {}, "Residuals over time and against each effort"),
+        Object.entries(axes).map(([name, axis]) => [el("h3", {}, axisTitle({name, words: axis.words})),
+            residualPlots({name, ...axis, modelled: axis.simulated}, t, inputs)]));
+}
+
 function drawPrediction(root, prediction) {
     const there = SIDES.filter(side => prediction?.[side]);
     redraw(root, there.length === 0
         ? el("p", {class: "muted"}, "Nothing to show yet: the first fit that can be simulated brings it.")
-        : [legend([["━", "reported", "measured"], ["╍", "virtual", "the model, from the efforts alone"]]),
+        : [legend([["━", "reported", "measured"], ["╍", "virtual", "the model, from the efforts alone"],
+            ["━", "accent", "mean of the residual"]]),
             there.map(side => {
                 const {fit, t, t_s: times, axes} = prediction[side];
                 return [el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot, fit ${fit}, ${dateTime(t)}: `
                     + `the newest ${withUnit(figures(times.at(-1) - times[0], 3), "s")} of its samples`),
-                el("div", {class: "plots"}, Object.entries(axes).map(([name, axis]) => axisPlot(name, axis, times)))];
+                el("div", {class: "plots"}, Object.entries(axes).map(([name, axis]) => axisPlot(name, axis, times))),
+                residualDetails(axes, times)];
             })]);
 }
 

@@ -1,7 +1,7 @@
 // Parts of a team's view: its jobs and courses with their predictions, and its machines.
 
 import {get} from "./api.js";
-import {diagramOf, drawing} from "./diagrams.js";
+import {diagramOf, drawing, zoomTools} from "./diagrams.js";
 import {count, duration, fixed, known, labNow} from "./format.js";
 import {button, el, empty, facts, marked, muted, redraw, section, show, table} from "./ui.js";
 import {watch} from "./watch.js";
@@ -121,9 +121,9 @@ export function mountMachines(root, path, signal) {
             return;
         }
         const drawn = drawing(diagram);
-        drawn.frame.classList.add("fit");
         light = drawn.light;
-        show(picture, muted(diagram.purpose), drawn.frame, muted("Filled: where robots, or units, are now."));
+        show(picture, el("div", {class: "bar"}, muted(diagram.purpose), el("span", {class: "push"}, zoomTools(drawn))),
+            drawn.frame, muted("Filled: where robots, or units, are now."));
         draw();
     }
 

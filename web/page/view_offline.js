@@ -1,14 +1,15 @@
 // Recordings: dropped on the page, run through the daemon's own code, and shown like a live pair.
 
-import {Problem, authorized, get, getPairs, problemOf, send, setToken, token} from "./api.js";
+import {Problem, authorized, get, getPairs, lab, problemOf, send, setToken, token} from "./api.js";
 import {dateTime, withUnit} from "./format.js";
 import {MODELS} from "./models.js";
 import {runJob} from "./offline_job.js";
-import {el, empty, failure, section, show, symbol, table} from "./ui.js";
+import {button, el, empty, failure, redraw, section, show, symbol, table} from "./ui.js";
 import {askToken} from "./token.js";
 
 export const title = "Offline";
 
+const LOOK_BYTES = 8e6; // a table of this length needs no token
 const KINDS = {journal: "a journal", moves: "a table of moves", motion: "a table of motion"};
 
 function megabytes(bytes) {
@@ -37,6 +38,16 @@ async function sniff(file) {
     return {kind: moves ? "moves" : "motion", columns, hasPair: columns.includes("pair")};
 }
 
+// Must the token come with it? The daemon looks at a table for its own page, which says so.
+function needsToken(kind, bytes) {
+    return !token() && (kind === "journal" || bytes > LOOK_BYTES);
+}
+
+function headersOf(mediaType) {
+    return token() ? authorized({"Content-Type": mediaType})
+        : {"Content-Type": mediaType, "Tandem-Page": "look"};
+}
+
 // Whether recordings may be uploaded with this token. During a long upload a refusal is easily lost: then the page asks
 // again when nothing is in transit. There is no job 1.
 async function mayUpload() {
@@ -52,7 +63,7 @@ function upload(address, file, mediaType, onProgress, signal) {
     return new Promise((done, fail) => {
         const request = new XMLHttpRequest();
         request.open("POST", `api/v1/${address}`);
-        for (const [name, value] of Object.entries(authorized({"Content-Type": mediaType}))) {
+        for (const [name, value] of Object.entries(headersOf(mediaType))) {
             request.setRequestHeader(name, value);
         }
         request.upload.addEventListener("progress",
@@ -74,6 +85,9 @@ function upload(address, file, mediaType, onProgress, signal) {
 }
 
 // ---- actions on a file ----
+
+const TOKEN_WORDS = "A journal, or a table above 8 MB, needs the token that the lab file names (http.token_file). "
+    + "It is kept until this tab is closed, and goes to this daemon only.";
 
 function option(value, label, selected) {
     return el("option", {value, selected: selected || null}, label);
@@ -97,6 +111,7 @@ class JobRequest {
         this.side = el("select", {id: "side"}, option("real", "real"), option("virtual", "virtual"));
         this.columns = el("input", {id: "columns", type: "text", autocomplete: "off", spellcheck: "false",
             placeholder: "tau_u=Tu,u=u_meas"});
+        this.heldOut = el("input", {id: "held-out", type: "file", accept: ".csv,.txt,.jsonl"});
         this.send = el("button", {type: "submit", class: "primary"}, "Upload and run");
         this.bar = el("progress", {max: "1", value: 0, hidden: true, "aria-label": "Uploaded"});
         this.said = el("div", {"aria-live": "polite"});
@@ -105,12 +120,14 @@ class JobRequest {
         const found = about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : "";
         this.columnsField = labelled("columns", "Columns", this.columns,
             `role=column, …, where the names differ from the model's${found}`);
+        this.heldOutField = labelled("held-out", "Held-out recording", this.heldOut,
+            "optional: takes no part in the fit, which has to predict it");
         show(root, el("form", {class: "panel job-request", onsubmit: event => {
             event.preventDefault();
             this.run();
         }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
         el("div", {class: "fields"}, labelled("action", "What to do", this.action), this.pairField, this.sideField,
-            this.columnsField),
+            this.columnsField, this.heldOutField),
         el("div", {class: "bar"}, this.send, this.bar), this.said));
         this.adapt();
     }
@@ -122,10 +139,11 @@ class JobRequest {
         const model = this.models.find(m => m.name === this.action.value);
         this.sideField.hidden = replays || (table && model.data !== "moves");
         this.columnsField.hidden = replays || !table;
+        this.heldOutField.hidden = replays;
     }
 
     address() {
-        const parameters = new URLSearchParams({name: this.file.name.slice(0, 100)});
+        const parameters = new URLSearchParams({name: this.file.name.slice(0, 99)});
         const add = (name, field) => !field.hidden && field.querySelector("select, input").value.trim() &&
             parameters.set(name, field.querySelector("select, input").value.trim());
         add("pair", this.pairField);
@@ -133,27 +151,36 @@ class JobRequest {
             return `replay?${parameters}`;
         }
         parameters.set("model", this.action.value);
+        parameters.set("curves", "true");
+        if (this.heldOutFile()) {
+            parameters.set("held_out_name", this.heldOutFile().name.slice(0, 99));
+            parameters.set("held_out_bytes", this.heldOutFile().size);
+        }
         add("side", this.sideField);
         add("columns", this.columnsField);
         return `identify?${parameters}`;
     }
 
+    heldOutFile() {
+        return this.heldOutField.hidden ? null : this.heldOut.files[0];
+    }
+
     async run() {
-        if (!token()) {
-            await askToken("Uploading needs the token that the lab file names (http.token_file). It is kept until " +
-                "this tab is closed, and goes to this daemon only.");
+        const body = new Blob([this.file, this.heldOutFile()].filter(Boolean));
+        if (needsToken(this.about.kind, body.size)) {
+            await askToken(TOKEN_WORDS);
         }
         this.send.disabled = true;
         this.bar.hidden = false;
         show(this.said);
         try {
             const media = this.about.kind === "journal" ? "application/jsonl" : "text/csv";
-            const job = await upload(this.address(), this.file, media, share => {
+            const job = await upload(this.address(), body, media, share => {
                 this.bar.value = share;
             }, this.signal);
             location.hash = `#/offline/${job.id}`;
         } catch (refusal) {
-            const error = refusal.status === 0 ? await mayUpload().then(() => refusal, better => better) : refusal;
+            const error = refusal.status === 0 && token() ? await mayUpload().then(() => refusal, better => better) : refusal;
             if (error.status === 401) {
                 setToken("");
             }
@@ -166,7 +193,18 @@ class JobRequest {
 
 // ---- choosing a file ----
 
-function dropZone(chooseFile) {
+// Says before a file is chosen what needs the token, and asks for it.
+function tokenLine(signal) {
+    const line = el("p", {class: "muted"});
+    const draw = () => redraw(line, token() || lab.writing === false ? ""
+        : ["A CSV of up to 8 MB needs no token. A journal or a longer table does: ",
+            button("Give the token …", () => askToken(TOKEN_WORDS))]);
+    addEventListener("tandem-token", draw, {signal});
+    draw();
+    return line;
+}
+
+function dropZone(chooseFile, signal) {
     const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt",
         onchange: () => input.files[0] && chooseFile(input.files[0])});
     const zone = el("div", {class: "drop", ondragover: event => {
@@ -181,7 +219,7 @@ function dropZone(chooseFile) {
     }}, el("p", {class: "empty-title"}, symbol("⤓"), " Drop a recording here"),
     el("p", {class: "muted"}, "A journal of Tandem's or what ", el("code", {}, "mosquitto_sub -F %J"),
         " printed; entries or a smart logger's table as CSV; or a CSV of efforts and velocities to fit a model to."),
-    el("label", {for: "recording"}, "or choose a file: "), input);
+    el("label", {for: "recording"}, "or choose a file: "), input, tokenLine(signal));
     return zone;
 }
 
@@ -208,7 +246,11 @@ async function mountEntry(root, signal) {
     const status = get("status", signal);
     const chooseFile = async file => {
         try {
-            new JobRequest(form, file, await sniff(file), (await pairs).pairs, (await status).models, signal);
+            const about = await sniff(file);
+            if (needsToken(about.kind, file.size)) {
+                await askToken(TOKEN_WORDS);
+            }
+            new JobRequest(form, file, about, (await pairs).pairs, (await status).models, signal);
             form.querySelector("select").focus();
         } catch (error) {
             show(form, failure(error));
@@ -216,7 +258,7 @@ async function mountEntry(root, signal) {
     };
     show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the " +
         "daemon once more: nothing of it reaches the robots, the journal or the store."),
-        dropZone(chooseFile), form, section("Uploaded before", list));
+        dropZone(chooseFile, signal), form, section("Uploaded before", list));
     try {
         const {jobs} = await get("identify", signal);
         show(list, earlier(jobs.filter(j => j.kind === "upload")));

@@ -7,8 +7,8 @@ import {wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {mountJobs, mountMachines, runSection} from "./team_parts.js";
 import {confirm} from "./token.js";
-import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, symbol, table} from
-    "./ui.js";
+import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, svg, symbol,
+    table} from "./ui.js";
 import {watch} from "./watch.js";
 
 export const title = route => `Team ${route.team}`;
@@ -140,6 +140,24 @@ async function fetchChart(path, span, signal) {
     return document.importNode(drawing, true);
 }
 
+// The signs of the daemon's drawing, drawn as there.
+function chartLegend() {
+    const bar = more => svg("rect", {x: 2, y: 3, width: 28, height: 10, fill: "currentColor", stroke: "currentColor",
+        "fill-opacity": 0.4, ...more});
+    const path = d => svg("path", {d, fill: "none", stroke: "currentColor"});
+    const rows = [
+        ["at work; a place has the colour of its holder", bar()],
+        ["waits", bar({"fill-opacity": 0.08, "stroke-dasharray": "3 2"})],
+        ["failed", [bar(), path("M 2 13 L 30 3")]],
+        ["predicted begin", path("M 16 11 l -5 -7 h 10 z")],
+        ["predicted end, P05 to P95 (a guess has none)", path("M 4 5 v 6 m 0 -3 H 28 m 0 -3 v 6")],
+        ["now; right of it is the future", path("M 16 0 v 16")],
+        ["alarm", svg("path", {class: "alarm", d: "M 16 12 l -5 -8 h 10 z"})],
+    ];
+    return el("ul", {class: "legend"}, rows.map(([words, sign]) => el("li", {},
+        svg("svg", {class: "swatch", viewBox: "0 0 32 16", "aria-hidden": "true"}, sign), ` ${words}`)));
+}
+
 function chart(root, team, path, signal) {
     const notice = el("div", {role: "status"});
     const drawing = el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Chart over time"});
@@ -150,10 +168,7 @@ function chart(root, team, path, signal) {
             `${team}.svg`, notice),
         downloadLink("Table as CSV", () => `${path}/chart?format=csv&since=${since(Number(choice.value))}`,
             `${team}.csv`, notice)),
-    notice, drawing,
-    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of its holder. ",
-        "Tick: predicted begin. Whisker: predicted end, from P05 to P95 (a guess has none); right of the line ",
-        "is the future.")));
+    notice, drawing, chartLegend()));
     const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
         node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
     choice.addEventListener("change", refresh);
