@@ -16,7 +16,8 @@ from rig import SOURCE
 HERE = pathlib.Path(__file__).parent
 CONTRAST = (HERE / "contrast.js").read_text()
 TABS = {"overview": "Health", "lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "",
-        "following": "", "map": "From above", "arm": "Real and virtual arm", "machines": "Latest transitions", "alarms": ""}
+        "following": "Distance of the virtual robot", "map": "From above", "arm": "Real and virtual arm",
+        "machines": "Latest transitions", "alarms": ""}
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 
 
@@ -86,6 +87,9 @@ def check_tabs(browser):
         browser.open(f"#/pair/{pair}/{tab}")
         drawn(browser, pair, tab)
         browser.wait(f"document.querySelector('#content').innerText.includes({json.dumps(words)})", f"{tab}: {words}")
+        if tab == "following":
+            browser.driver.refresh()
+            browser.wait("document.querySelectorAll('.tab .chart canvas').length >= 7", "the last minutes, at once")
         if tab == "lag":
             browser.wait("document.querySelector('.chart canvas')", "the chart")
             browser.wait("/predicted lags? held|No predicted lag/.test(document.querySelector('#content').innerText)",

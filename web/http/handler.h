@@ -15,6 +15,7 @@
 #include "web/http/query.h"
 #include "web/http/web.h"
 
+struct motion_history;
 struct store_pool;
 struct stream;
 struct streams;
@@ -52,6 +53,7 @@ struct web_context {
     struct web_room room;
     struct store_pool *pool;
     struct trails *trails;
+    struct motion_history *motions;
     struct streams *streams;                                /* NULL: there is no event stream */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];
@@ -90,10 +92,10 @@ struct web_request {
     const char *query_text;        /* as received, without '?' */
     const char *last_event_id;     /* the header; NULL: absent */
     bool token_right, token_wrong; /* both false: no token, or it was not checked */
-    bool looks; /* the daemon's own page uploads a table to look at, without the token */
-    bool csv;                      /* requested by format= or Accept */
-    bool gzip;                     /* accepted */
-    const char *body;              /* [body_bytes] not terminated; NULL for GET */
+    bool looks;       /* the daemon's own page uploads a table to look at, without the token */
+    bool csv;         /* requested by format= or Accept */
+    bool gzip;        /* accepted */
+    const char *body; /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* owner of body; a handler may take it over */
 };

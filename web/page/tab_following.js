@@ -5,12 +5,14 @@ import {get, send} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {changeText, count, figures, fixed, unitOf, withUnit, wordsOf} from "./format.js";
 import {fidelity, modelOf} from "./pair_state.js";
+import {PositionError} from "./position_error.js";
 import {confirm} from "./token.js";
 import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, stage, symbol,
     table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
+const PLACES_MS = 2000;
 const SAMPLES_MAX = 600; // samples: five minutes
 
 // u, v, r and the like in words; the unit of errors of states whose name has none.
@@ -32,10 +34,13 @@ function tickText(value, _granularity, _option, graph) {
     return value === 0 ? "0" : fixed(value, Math.min(8, Math.max(0, Math.ceil(-Math.log10((high - low) / 8)))));
 }
 
-// The last minutes of one velocity, as this page has seen them.
+// The last minutes of one velocity: those that the daemon has, and then what comes.
 class Trace {
-    constructor(root, name, kinds, signal) {
-        Object.assign(this, {name, rows: [], errors: []});
+    constructor(root, name, kinds, {t, velocities}, signal) {
+        const {reference = [], actual = []} = velocities[name] ?? {};
+        const date = k => new Date(t[k] * 1000);
+        Object.assign(this, {name, rows: reference.map((value, k) => [date(k), value, actual[k]]),
+            errors: reference.map((value, k) => [date(k), value - actual[k]])});
         const short = wordsOf(name);
         const words = motionOf(short, kinds);
         const box = el("div", {class: "trace"},
@@ -57,12 +62,19 @@ class Trace {
     append(t, now) {
         const date = new Date(t * 1000);
         const part = now[this.name];
+        if (this.rows.length > 0 && this.rows.at(-1)[0] >= date) {
+            return; // the daemon's newest one
+        }
         this.rows.push([date, part.reference, part.actual]);
         this.errors.push([date, part.error]);
         if (this.rows.length > SAMPLES_MAX) {
             this.rows.shift();
             this.errors.shift();
         }
+        this.draw();
+    }
+
+    draw() {
         if (this.rows.length > 1) {
             this.velocity.draw(this.rows);
             this.error.draw(this.errors);
@@ -177,7 +189,7 @@ function nobody(pair, summary) {
 }
 
 export function mount(root, {pair, path, signal}) {
-    const parts = Object.fromEntries(["head", "buttons", "traces", "errors", "efforts", "parameters"]
+    const parts = Object.fromEntries(["head", "buttons", "traces", "place", "errors", "efforts", "parameters"]
         .map(name => [name, el("div", {})]));
     const notice = el("div", {role: "status"});
     parts.buttons.className = "bar";
@@ -186,22 +198,27 @@ export function mount(root, {pair, path, signal}) {
     const moving = el("div", {hidden: true}, legend([["━", "real", "real robot, as Tandem reckons it now"],
         ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces);
     const page = stage(root, parts.buttons, notice, section("How it goes", parts.head),
-        section("Velocities", still, moving),
+        section("Velocities", still, moving), section("Distance of the virtual robot", parts.place),
         el("div", {class: "columns"}, section("Errors over the window", parts.errors),
             section("Efforts", parts.efforts)),
         section("Models", parts.parameters));
     const traces = new Map();
     let buttons = "";
     let summary = null; // the lab file prescribes whether it follows, so that stays
+    let past = null;
+    let place = null;
+    watch(signal, `${path}/trajectory`, {everyMs: PLACES_MS}, trajectory => place?.draw(trajectory), () => {});
     watch(signal, async s => {
         summary ??= await get(path, s);
-        const [following, report] = summary.following !== null ? await Promise.all([get(`${path}/following`, s),
-            get(`${path}/fidelity`, s)]) : [];
+        const [following, report, seen] = summary.following !== null ? await Promise.all([get(`${path}/following`, s),
+            get(`${path}/fidelity`, s), past ?? get(`${path}/following/motion`, s)]) : [];
+        past = seen;
         return {following, report};
     }, {everyMs: EVERY_MS}, ({following, report}) => {
         if (!page.say(!following && nobody(pair, summary))) {
             return;
         }
+        place ??= new PositionError(parts.place, Boolean(summary.arm), signal);
         drawHead(parts.head, following, report);
         drawErrors(parts.errors, report);
         drawEfforts(parts.efforts, following.efforts);
@@ -213,18 +230,21 @@ export function mount(root, {pair, path, signal}) {
             say(`Following is ${following.active ? "on" : "off"}`);
         }
         // The samples stay visible after it stops.
-        const moves = following.active || traces.size > 0;
+        const moves = following.active || traces.size > 0 || past.t.length > 0;
         still.hidden = moves;
         moving.hidden = !moves;
-        if (!following.active) {
+        if (!moves) {
             return;
         }
         const kinds = Object.fromEntries(Object.keys(following.now).map(name => [wordsOf(name), true]));
         for (const name of Object.keys(following.now)) {
             if (!traces.has(name)) {
-                traces.set(name, new Trace(parts.traces, name, kinds, signal));
+                traces.set(name, new Trace(parts.traces, name, kinds, past, signal));
+                traces.get(name).draw();
             }
-            traces.get(name).append(report.t, following.now);
+            if (following.active) {
+                traces.get(name).append(report.t, following.now);
+            }
         }
     }, error => page.say(failure(error)));
 }

@@ -8,6 +8,7 @@
 #include "logger/codec/codecs.h"
 #include "twin/report/following_report.h"
 #include "web/resource/handlers.h"
+#include "web/stream/motion_history.h"
 
 enum { REQUEST_MAX = 512 };
 
@@ -32,6 +33,16 @@ void get_following(const struct web_request *request, struct web_response *respo
     const struct pair_following *x = find_following(request, response);
     if (x) {
         following_report(web_tagged_json(response), NULL, x, request->params);
+    }
+}
+
+void get_following_motion(const struct web_request *request, struct web_response *response)
+{
+    if (find_following(request, response)) {
+        struct json_writer *w = web_tagged_json(response);
+        JSON_OPEN(w, NULL, JSON("pair", request->params->id));
+        motion_history_write(request->context->motions, w, request->view, request->pair);
+        json_write_close(w);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "web/server/dispatch.h"
 #include "web/server/head.h"
 #include "web/server/tls.h"
+#include "web/stream/motion_history.h"
 #include "web/stream/stream.h"
 #include "web/stream/trails.h"
 
@@ -482,6 +483,7 @@ static enum status start_streams(struct web *web, const struct web_options *opti
         .pool = web->context.pool,
         .source = &web->source,
         .trails = web->context.trails,
+        .motions = web->context.motions,
         .clients_max = web->context.room.listeners,
         .heartbeat_ms =
             options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
@@ -644,7 +646,8 @@ static enum status start_server(struct web *web, const struct web_options *optio
         return status;
     }
     if (store_pool_create(options->store_path, &web->context.pool) != STATUS_OK ||
-        trails_create(&web->context.trails) != STATUS_OK) {
+        trails_create(&web->context.trails) != STATUS_OK ||
+        motion_history_create(&web->context.motions) != STATUS_OK) {
         return err_no_memory(err, "http", "out of memory");
     }
     status = choose_address(web, options, err);
@@ -746,6 +749,7 @@ void web_stop(struct web *web)
     streams_destroy(web->context.streams);
     store_pool_destroy(web->context.pool);
     trails_destroy(web->context.trails);
+    motion_history_destroy(web->context.motions);
     clients_clear(&web->clients);
     if (web->tls) {
         tls_forget();

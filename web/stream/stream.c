@@ -14,6 +14,7 @@
 #include "twin/report/pair_report.h"
 #include "web/http/body.h"
 #include "web/http/monotonic_clock.h"
+#include "web/stream/motion_history.h"
 #include "web/stream/trails.h"
 
 enum {
@@ -502,6 +503,9 @@ static void look_around(struct streams *set)
     look_at_machines(&set->seen, view, source, set->params.hub);
     if (set->params.trails) {
         trails_look(set->params.trails, view);
+    }
+    if (set->params.motions) {
+        motion_history_look(set->params.motions, view);
     }
     source->release(source->snapshots, view);
 }
