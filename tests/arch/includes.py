@@ -69,7 +69,7 @@ config/team: base/text base/numbers twin/team/step twin/team/check config/option
 config/labfile: base/text base/errors base/numbers logger/message logger/codec identification/model identification/geometry twin/following twin
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
-web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
+web/stream: base/numbers logger/message identification/geometry twin/following twin/report logger/storage web/http
 web/resource: base/text base/numbers logger/message logger/codec identification/model identification/fit identification/travel
   twin/pair twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource

@@ -4,6 +4,7 @@ and what the report shows of it; a page of another site that tries the same; a j
 import http.server
 import json
 import pathlib
+import re
 import threading
 
 from axe import check_accessible
@@ -107,6 +108,11 @@ Promise.all([attempt({}), attempt({mode: "no-cors"}),
 """
 
 
+def refused_tokens(lab):
+    found = re.search(r'tandem_http_refused_total\{reason="token"\} (\d+)', lab.fetch("/metrics"))
+    return int(found.group(1))
+
+
 def check_foreign(browser, lab):
     """A page of another site on this machine tries to have a table fitted, in every way that a browser has."""
     handler = type("Page", (http.server.BaseHTTPRequestHandler,), {
@@ -115,13 +121,15 @@ def check_foreign(browser, lab):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     before = len(lab.get("/api/v1/identify")["jobs"])
+    refused = refused_tokens(lab)
     try:
         browser.driver.get(f"http://127.0.0.1:{server.server_port}/")
         answers = browser.driver.execute_async_script(FOREIGN, lab.address)
     finally:
         server.shutdown()
-    assert answers == ["refused", "opaque 0", "refused", "opaque 0", "opaque 0"], answers
+    assert answers == ["refused"] * 5, answers
     assert len(lab.get("/api/v1/identify")["jobs"]) == before, "a foreign page began a job"
+    assert refused_tokens(lab) >= refused + 3, "requests without a preflight did not come"
 
 
 with Lab(pairs="quiet: {}") as lab:

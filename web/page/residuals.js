@@ -1,5 +1,5 @@
-// What a model leaves unexplained: residuals over time and against each input, in small plots. Used for uploaded
-// recordings and for live dynamics.
+// Residuals of a model over time and against each input, in small plots, for uploaded recordings and for live
+// dynamics.
 
 import {known, percent, unitOf, wordsOf} from "./format.js";
 import {dot, line, plot} from "./plot.js";

@@ -115,7 +115,7 @@ function axisPlot(name, axis, t) {
             known(axis.rmse) && ` Off by ${withUnit(figures(axis.rmse, 2), unit)} (RMS over the whole window).`));
 }
 
-// What the fit leaves unexplained, of each velocity over time and against each effort.
+// Residuals of each velocity over time and against each effort.
 function residualDetails(axes, times) {
     const inputs = Object.values(axes).map(({effort, effort_words: words, effort_values: values}) =>
         ({name: effort, words, values}));

@@ -180,7 +180,8 @@ class JobRequest {
             }, this.signal);
             location.hash = `#/offline/${job.id}`;
         } catch (refusal) {
-            const error = refusal.status === 0 && token() ? await mayUpload().then(() => refusal, better => better) : refusal;
+            const error = refusal.status === 0 && token()
+                ? await mayUpload().then(() => refusal, better => better) : refusal;
             if (error.status === 401) {
                 setToken("");
             }
