@@ -354,16 +354,17 @@ static double largest_residual(const json_t *curve, const char *name)
 static void test_curves(void)
 {
     static const struct {
-        const char *model, *path, *axis;
+        const char *model, *method, *path, *axis;
         double most;
-    } rows[] = {{"usv3", vessel_file, "u_mps", 0.2},
-                {"travel_time", moves_file, "lap_s", 60.0}};
+    } rows[] = {{"usv3", "weak", vessel_file, "u_mps", 0.3},
+                {"travel_time", "ols", moves_file, "lap_s", 60.0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct csv_source file = {.path = rows[i].path};
         struct identify_request request = {.side = "real",
                                            .delay_max_s = -1.0,
                                            .json = true,
                                            .curves = true,
+                                           .method = rows[i].method,
                                            .files = &file,
                                            .file_count = 1,
                                            .validate = {file},

@@ -155,7 +155,7 @@ function chartLegend() {
         ["alarm", svg("path", {class: "alarm", d: "M 16 12 l -5 -8 h 10 z"})],
     ];
     return el("ul", {class: "legend"}, rows.map(([words, sign]) => el("li", {},
-        svg("svg", {class: "swatch", viewBox: "0 0 32 16", "aria-hidden": "true"}, sign), ` ${words}`)));
+        svg("svg", {class: "chart-sign", viewBox: "0 0 32 16", "aria-hidden": "true"}, sign), ` ${words}`)));
 }
 
 function chart(root, team, path, signal) {
