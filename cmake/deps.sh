@@ -19,6 +19,7 @@ deps_to_build='
     zlib1g-dev          drawings of machines: packed pages
     libmicrohttpd-dev   HTTP
     libgnutls28-dev     HTTPS: says what is wrong with a certificate (libmicrohttpd is built on it)
+    libcurl4-gnutls-dev posts alarms to a webhook; GnuTLS, like HTTPS here
     libpaho-mqtt-dev    MQTT
     libmodbus-dev       answers in Modbus TCP (service/wire), and the client of the C example
     libjs-dygraphs      draws the charts of the page, compiled in

@@ -43,6 +43,38 @@ static void check_prefix(const struct option_reading *reading, const char *prefi
     }
 }
 
+/* A host or [address], with or without a port, that is this machine. */
+static bool is_local(const char *host)
+{
+    char name[LAB_PATH_MAX];
+    const bool bracket = host[0] == '[';
+    const size_t n = strcspn(host + bracket, bracket ? "]" : ":/?#");
+    (void)snprintf(name, sizeof name, "%.*s", (int)n, host + bracket);
+    return is_loopback(name);
+}
+
+/* The alarms tell strangers about the lab, so they leave this machine encrypted only. */
+static void check_webhook(const struct option_reading *reading, const char *url)
+{
+    const bool plain = strncmp(url, "http://", 7) == 0;
+    const char *host = plain ? url + 7 : strncmp(url, "https://", 8) == 0 ? url + 8 : NULL;
+    bool readable = host && !strchr("/?#:", host[0]);
+    for (const char *c = url; *c; c++) {
+        readable = readable && *c > ' ' && *c < 0x7f && *c != '\\';
+    }
+    if (url[0] == '\0') {
+        return;
+    }
+    if (!readable || memchr(host, '@', strcspn(host, "/?#"))) {
+        option_fault_at(reading, "alarms.webhook.url", FAULT_BAD_ADDRESS,
+                        "an address such as https://host/path was expected, without a user's "
+                        "name");
+    } else if (plain && !is_local(host)) {
+        option_fault_at(reading, "alarms.webhook.url", FAULT_UNSAFE_ADDRESS,
+                        "http is for loopback addresses; https was expected");
+    }
+}
+
 /* Each text needs the option next to it. */
 static const char *const needs[][2] = {
     {"broker.tls.cert_file", "broker.tls.key_file"},
@@ -52,6 +84,8 @@ static const char *const needs[][2] = {
     {"broker.telemetry_password_file", "broker.telemetry_username"},
     {"http.tls_certificate", "http.tls_key"},
     {"http.tls_key", "http.tls_certificate"},
+    {"alarms.webhook.url", "alarms.webhook.key_file"},
+    {"alarms.webhook.key_file", "alarms.webhook.url"},
 };
 
 static bool has_text(const struct lab_file *lab, const char *path)
@@ -96,6 +130,7 @@ void lab_check_file(const struct option_reading *reading, const struct lab_file 
     const char *key = NULL;
     check_prefix(reading, lab->broker.prefix);
     check_texts(reading, lab);
+    check_webhook(reading, lab->alarms.webhook.url);
     if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
         option_fault_at(reading, "http.bind", FAULT_UNSAFE_ADDRESS,
                         "%.60s is not a loopback address; give http.token_file, too, or "

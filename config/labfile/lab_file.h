@@ -104,6 +104,12 @@ struct lab_file { /* all zero is empty and may be freed */
     struct store_options store;
     struct checkpoint_options checkpoint;
     struct capture_options capture;
+    struct {
+        struct {
+            char url[LAB_PATH_MAX]; /* "": none */
+            char key_file[LAB_PATH_MAX];
+        } webhook;
+    } alarms;
     struct log_options log;
     struct pair_params defaults; /* defaults of every pair; id is "" */
     struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */

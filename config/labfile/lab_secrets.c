@@ -72,6 +72,7 @@ enum status lab_secrets_check(const struct lab_file *lab, struct err_list *error
         {"broker.tls.cert_file", b->tls.enabled ? b->tls.cert_file : "", FOR_ALL, 0},
         {"broker.tls.key_file", b->tls.enabled ? b->tls.key_file : "", SECRET, 0},
         {"http.token_file", h->enabled ? h->token_file : "", SECRET_LINE, LAB_TOKEN_MIN},
+        {"alarms.webhook.key_file", lab->alarms.webhook.key_file, SECRET_LINE, LAB_TOKEN_MIN},
         {"http.tls_certificate", h->enabled ? h->tls_certificate : "", FOR_ALL, 0},
         {"http.tls_key", h->enabled ? h->tls_key : "", SECRET, 0},
     };
@@ -93,7 +94,9 @@ static void print_public(const struct lab_file *lab, FILE *out)
                              shown.broker.tls.key_file,
                              shown.http.token_file,
                              shown.http.tls_certificate,
-                             shown.http.tls_key};
+                             shown.http.tls_key,
+                             shown.alarms.webhook.url,
+                             shown.alarms.webhook.key_file};
     for (size_t i = 0; i < COUNT(secrets); i++) {
         secrets[i][0] = '\0';
     }

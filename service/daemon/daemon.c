@@ -450,12 +450,17 @@ static enum status make_shown(struct daemon *d, struct err *err)
     return name_fault(status, "views", FAULT_NO_MEMORY, "no memory", err);
 }
 
+static enum status start_alarm_webhook(struct daemon *d, struct err *err)
+{
+    return alarm_webhook_start(d->file, &d->alarm_webhook, err);
+}
+
 static enum status start_parts(struct daemon *d, struct err *err)
 {
     /* The web comes before any publication, because its address may be in use. */
     static enum status (*const steps[])(struct daemon *, struct err *) = {
-        load_maps,  make_lab,   open_journal, restore_lab, open_store,
-        make_inbox, make_shown, start_worker, start_web,   start_threads};
+        load_maps,  make_lab,     open_journal, restore_lab,         open_store,   make_inbox,
+        make_shown, start_worker, start_web,    start_alarm_webhook, start_threads};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < COUNT(steps) && status == STATUS_OK; i++) {
         status = steps[i](d, err);
@@ -575,6 +580,7 @@ static bool finish_daemon(struct daemon *d)
     if (!complete && d->thread.runs) {
         report_incomplete(d);
     }
+    alarm_webhook_stop(d->alarm_webhook);
     gateway_close(d);
     store_reader_close(d->effect_executor.reader);
     snapshots_destroy(d->snapshots);

@@ -99,6 +99,22 @@ static void write_captures(struct daemon *d, struct metrics *m)
     metrics_gauge(m, "tandem_captures_bytes", "Their size.", (double)c.bytes);
 }
 
+static void write_alarm_webhook(struct daemon *d, struct metrics *m)
+{
+    struct alarm_webhook_counts c;
+    alarm_webhook_read_counts(d->alarm_webhook, &c);
+    const struct metric_counter rows[] = {
+        {"tandem_webhook_delivered_total", "Alarms that alarms.webhook.url accepted.",
+         c.delivered},
+        {"tandem_webhook_failures_total", "Attempts that failed or were refused.", c.failed},
+        {"tandem_webhook_dropped_total", "Alarms refused, or dropped because 1000 newer ones waited.",
+         c.dropped},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+    metrics_gauge(m, "tandem_webhook_waiting_alarms", "Alarms not delivered yet.",
+                  (double)c.waiting);
+}
+
 static void write_store(struct daemon *d, struct metrics *m)
 {
     struct store_queue_stats s;
@@ -388,7 +404,7 @@ void daemon_write_metrics(void *daemon, struct metrics *metrics)
     static void (*const parts[])(struct daemon *, struct metrics *) = {
         write_inbox, write_journal,   write_lab,       write_effects,     write_store,
         write_disks, write_broker,    write_telemetry, write_maintenance, write_worker,
-        write_fits,  write_forecasts, write_captures,    write_process};
+        write_fits,  write_forecasts, write_captures, write_alarm_webhook, write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

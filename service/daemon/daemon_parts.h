@@ -13,6 +13,7 @@
 #include "logger/codec/codecs.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store_queue.h"
+#include "service/daemon/alarm_webhook.h"
 #include "service/daemon/capturer.h"
 #include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
@@ -81,7 +82,8 @@ MUST_USE enum status gateway_send_whole(struct daemon *daemon, const char *topic
                                         const char *payload, size_t bytes,
                                         enum gateway_delivery delivery);
 
-/* The same for a message that a broker of MQTT 5 retains for expiry_s only, others not at all. */
+/* The same for a message that a broker of MQTT 5 retains for expiry_s only, others not at all.
+ */
 MUST_USE enum status gateway_send_expiring(struct daemon *daemon, const char *rest,
                                            const char *payload, size_t bytes,
                                            uint32_t expiry_s);
@@ -529,12 +531,13 @@ struct daemon {
     struct worker *worker;
     struct fits *fits;
     struct forecasts *forecasts;
-    struct capturer *capturer; /* NULL: captures are off */
+    struct capturer *capturer;           /* NULL: captures are off */
+    struct alarm_webhook *alarm_webhook; /* NULL: no address is given */
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct rays *rays;        /* NULL without HTTP */
     struct web *web;
-    char *public_lab; /* the lab file without secrets, for reports; NULL without HTTP */
+    char *public_lab;     /* the lab file without secrets, for reports; NULL without HTTP */
     pthread_mutex_t lock; /* protects what parts share; held briefly */
     struct gateway gateway;
     struct lab_alarms lab_alarms;

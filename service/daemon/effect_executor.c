@@ -226,12 +226,16 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
         event_hub_publish(d->events, type_of(row), pair < pairs ? pair : pairs, row->seq,
                           row->json, row->json_bytes);
     }
+    const bool goes_out = d->effect_executor.live || d->effect_executor.republishes;
+    if (row->kind == STORE_ALARMS && goes_out) {
+        alarm_webhook_offer(d->alarm_webhook, row->json, row->json_bytes);
+    }
     const bool of_team =
         pair >= d->params.pair_count && pair < d->params.pair_count + d->params.team_count;
     if (of_team) { /* The team's own message carries this alarm to MQTT. */
         return;
     }
-    if (!d->effect_executor.live && !d->effect_executor.republishes) {
+    if (!goes_out) {
         d->effect_executor.counts.held_back++;
     } else {
         publish_for(d, pair, what, row->json, row->json_bytes, GATEWAY_SURE);

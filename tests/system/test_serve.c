@@ -240,6 +240,10 @@ static void test_refusals(void)
          "enabled: false", NULL},
         {"a short token", "http: {token_file: DIR/short}\npairs: {r1: {}}\n", "--check", 2,
          "http.token_file: 15 ", "secret_weak"},
+        {"a short key of the webhook",
+         "alarms: {webhook: {url: 'http://[::1]:1/', key_file: DIR/short}}\n"
+         "pairs: {r1: {}}\n",
+         "--check", 2, "alarms.webhook.key_file: 15 ", "secret_weak"},
         {"a token just long enough", "http: {token_file: DIR/long}\npairs: {r1: {}}\n",
          "--check", 0, "token_file", NULL},
         {"no token in it", "http: {token_file: DIR/empty}\npairs: {r1: {}}\n", "--check", 2,
