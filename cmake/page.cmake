@@ -5,6 +5,12 @@ find_file(DYGRAPHS_CSS dygraph.min.css PATHS /usr/share/javascript/dygraphs REQU
 find_program(GZIP gzip REQUIRED)
 find_program(DOT dot REQUIRED)
 file(GLOB page_files CONFIGURE_DEPENDS web/page/*.html web/page/*.css web/page/*.js web/page/*.svg)
+# The documents that the help of its panels links to (web/page/help.js).
+set(page_documents)
+foreach(name forecast glossary http operations model/arm_pair model/efsm model/following model/identification
+    model/online model/pair model/parameters model/teams model/travel_time model/trust protocol/alarm protocol/entry)
+  list(APPEND page_documents ${PROJECT_SOURCE_DIR}/docs/${name}.md)
+endforeach()
 set(page_build ${PROJECT_BINARY_DIR}/web/page)
 file(MAKE_DIRECTORY ${page_build})
 add_executable(machine_diagrams cmake/machine_diagrams.c)
@@ -18,6 +24,7 @@ add_executable(model_list cmake/model_list.c)
 target_link_libraries(model_list PRIVATE tandem_identification_model tandem_flags)
 add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js
     VERBATIM)
+list(APPEND page_files ${page_documents})
 list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html ${page_build}/models.js)
 set(page_gzip)
 foreach(file ${page_files})

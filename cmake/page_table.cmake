@@ -9,6 +9,7 @@ set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
 set(type_svg "image/svg+xml")
+set(type_md "text/plain; charset=utf-8")
 set(NAME_BYTES_MAX 31) # as in web/http/routes.h
 
 get_filename_component(folder "${TABLE}" DIRECTORY)
@@ -21,8 +22,8 @@ foreach(file IN LISTS files)
   string(REGEX MATCH "[a-z]*$" ending "${name}")
   string(LENGTH "${name}" length)
   if(NOT DEFINED type_${ending} OR length GREATER NAME_BYTES_MAX)
-    message(FATAL_ERROR "${file}: a name of at most ${NAME_BYTES_MAX} characters that ends in .html, .css, .js or .svg "
-      "would be right")
+    message(FATAL_ERROR "${file}: a name of at most ${NAME_BYTES_MAX} characters that ends in .html, .css, .js, .svg "
+      "or .md would be right")
   endif()
   set(row "\"${name}\", \"${type_${ending}}\", bytes_${count}, gzip_${count}")
   foreach(kind bytes gzip)

@@ -149,9 +149,9 @@ static const struct option_row lab_rows[] = {
         "Most megabytes of all; one being copied counts twice. The oldest are removed."),
 
     LAB(alarms.webhook.url, TEXT("", NO_RANGE),
-     "Each alarm is posted to this address, signed; https, or http on loopback; needs key_file."),
+     "Each alarm is posted here, signed; https, or http on loopback; needs key_file."),
     LAB(alarms.webhook.key_file, TEXT("", NO_RANGE),
-     "File whose first line is the key of the signature (16 characters or more)."),
+     "File whose first line is the key of the signature (16 characters)."),
 
     LAB(log.level, CHOICE("info", "error|warn|info|debug"),
      "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),

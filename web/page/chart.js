@@ -3,6 +3,12 @@
 import {button, el, append, show, symbol} from "./ui.js";
 
 let loading = null;
+const graphs = new WeakMap(); // place of a chart -> what dygraphs has there
+
+// The graph of a chart, for a file of it; undefined before its first data.
+export function graphOf(node) {
+    return graphs.get(node);
+}
 
 // Its legend is switched off: it writes markup and a style attribute, which the page's policy forbids.
 function prepare() {
@@ -86,6 +92,7 @@ export function chart(root, {label, options, signal, height = "22rem", tools = t
             return;
         }
         graph = new globalThis.Dygraph(canvas, rows, {...all(), ...more});
+        graphs.set(canvas, graph);
         onTheme(() => graph.updateOptions(all()), signal);
         const resized = new ResizeObserver(() => graph.resize());
         resized.observe(canvas);

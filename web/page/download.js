@@ -5,7 +5,7 @@ import {el, failure, show} from "./ui.js";
 
 const REVOKE_MS = 60000; // until the browser has surely taken the file
 
-function saveAs(blob, name) {
+export function saveAs(blob, name) {
     const url = URL.createObjectURL(blob);
     const link = el("a", {href: url, download: name, hidden: true});
     document.body.append(link);

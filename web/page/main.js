@@ -2,10 +2,12 @@
 
 import {get, lab, token} from "./api.js";
 import {duration, setLabTime} from "./format.js";
+import {listenToKeys} from "./keys.js";
+import {notifyButton} from "./notify.js";
 import {follow, parse, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
 import {askToken} from "./token.js";
-import {el, failure, marked, say, show, symbol} from "./ui.js";
+import {button, el, failure, marked, redraw, say, show, symbol} from "./ui.js";
 import {watch} from "./watch.js";
 
 // Views are loaded on demand. A view is a module with `title` (a text, or a
@@ -85,8 +87,18 @@ function tokenButton() {
     return button;
 }
 
+// Which program this is, and what else it serves.
+function drawFoot({version, lab: name}) {
+    redraw(document.getElementById("foot"), `Tandem ${version} · lab ${name} · `,
+        el("a", {href: "page/glossary.md"}, "Glossary"), " · ",
+        el("a", {href: "api/v1/openapi.json", title: "What programs ask the daemon, over HTTP"}, "API"), " · ",
+        el("a", {href: "metrics", title: "Counters for Prometheus"}, "Metrics"), " · ",
+        button("Keys", async () => (await import("./help.js")).openKeys(), {class: "quiet", "aria-keyshortcuts": "?"}));
+}
+
 function drawStatus(node, status) {
     setLabTime(status.t);
+    drawFoot(status);
     if (lab.writing !== status.writing) {
         lab.writing = status.writing;
         dispatchEvent(new Event("tandem-writing"));
@@ -108,7 +120,7 @@ function drawHeader() {
         el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}),
             "Tandem"),
         status,
-        nav, el("div", {class: "tools"}, streamSign(), tokenButton(), themeButton()));
+        nav, el("div", {class: "tools"}, streamSign(), notifyButton(), tokenButton(), themeButton()));
     watch(new AbortController().signal, "status", {everyMs: 10000}, data => drawStatus(status, data),
         error => show(status, marked("✕", "bad", `${error.title}`)));
     get("teams").then(data => {
@@ -157,5 +169,6 @@ async function showView(route) {
 }
 
 applyTheme();
+listenToKeys();
 drawHeader();
 follow(showView);

@@ -161,18 +161,23 @@ const LAB_TIME = /^\d{1,10}(\.\d{1,6})?$/; // seconds since the epoch, as the da
 const keyOf = e => e.t.toFixed(6);
 
 export class MoveTable {
-    // query: of the address of the page. onChange() must fetch and draw again.
-    constructor(pair, path, query) {
+    // query: of the address of the page. onChange() must fetch and draw again. shown() is what else of the view the
+    // address has.
+    constructor(pair, path, query, signal) {
         const open = LAB_TIME.test(query.move) ? Number(query.move).toFixed(6) : null;
-        Object.assign(this, {pair, path, open, onChange: () => {}});
+        Object.assign(this, {pair, path, open, signal, onChange: () => {}, shown: () => ({})});
         this.filter = new Filter(query, () => this.changed());
         this.list = el("div", {});
         this.node = el("div", {}, this.filter.node, this.list);
-        this.writeAddress(); // without what was no verdict, number or time
     }
 
+    // The last key of a filter may be waited for when the view has been left already.
     writeAddress() {
-        const given = Object.entries({...this.filter.query(), move: this.open ?? ""}).filter(([, text]) => text !== "");
+        if (this.signal.aborted) {
+            return;
+        }
+        const all = {...this.filter.query(), move: this.open ?? "", ...this.shown()};
+        const given = Object.entries(all).filter(([, text]) => text !== "");
         const search = new URLSearchParams(given).toString();
         history.replaceState(null, "", pairAddress(this.pair, "lag") + (search ? `?${search}` : ""));
     }

@@ -71,7 +71,7 @@ function partsBar(parts) {
         parts.filter(([, s]) => s > 0).map(piece));
 }
 
-function cause(e) {
+export function cause(e) {
     const name = e.explained_by;
     return name === "not_explained" ? ["Unexpected, and no part alone explains it."]
         : name ? [`Mostly by ${CAUSES[name]}.`] : ["As expected."];

@@ -13,7 +13,7 @@ const ENOUGH = 10; // moves before shares mean something
 export const LEVELS = [
     {name: "trouble", label: "in trouble", sign: "✕", tone: "bad"},
     {name: "watch", label: "to watch", sign: "▲", tone: "behind"},
-    {name: "well", label: "well", sign: "●", tone: "sync"},
+    {name: "well", label: "OK", sign: "●", tone: "sync"},
     {name: "quiet", label: "quiet", sign: "○", tone: "unsure"},
 ];
 
@@ -222,7 +222,7 @@ const CONNECTIONS = {online: ["●", "sync"], offline: ["✕", "bad"], unknown: 
 export function sideState(name, side, now) {
     const seen = side.seen && known(side.seen_t);
     const [sign, tone] = CONNECTIONS[side.connection] ?? CONNECTIONS.unknown;
-    const word = side.connection !== "unknown" ? side.connection : seen ? "seen" : "not seen";
+    const word = side.connection !== "unknown" ? side.connection : seen ? `seen ${ago(side.seen_t, now)}` : "not seen";
     return el("span", {class: `side tone-${tone}`,
         title: seen ? `last message ${ago(side.seen_t, now)}` : "no message yet"},
     el("span", {class: "muted"}, name), " ", symbol(sign, "sign"), ` ${word}`,

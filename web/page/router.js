@@ -1,9 +1,18 @@
 // Addresses of views: #/ is the overview, #/pair/ID/TAB a pair, #/offline recordings,
 // #/team/ID a team.
 
+// A part of an address as text, or as it stands if it is not well encoded.
+function decoded(part) {
+    try {
+        return decodeURIComponent(part);
+    } catch {
+        return part;
+    }
+}
+
 export function parse(hash) {
     const [path, search] = hash.replace(/^#\/?/, "").split("?");
-    const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+    const parts = path.split("/").filter(Boolean).map(decoded);
     const query = Object.fromEntries(new URLSearchParams(search ?? ""));
     if (parts.length === 0) {
         return {view: "overview", query};

@@ -21,6 +21,7 @@ class Stream {
         this.lastId = null;
         this.tries = 0;
         this.abort = null;
+        this.stays = false; // while the page is hidden, too
         document.addEventListener("visibilitychange", () => this.arrange());
         addEventListener("tandem-token", () => this.restart());
     }
@@ -44,14 +45,14 @@ class Stream {
         const pairs = all.some(l => l.pair === null) ? [] : [...new Set(all.map(l => l.pair))].sort();
         const parts = [`type=${types.join(",")}`];
         if (pairs.length > 0) {
-            parts.push(`pair=${pairs.join(",")}`);
+            parts.push(`pair=${pairs.map(encodeURIComponent).join(",")}`);
         }
         return parts.join("&");
     }
 
     // Connect, reconnect or close, as the listeners and the page's visibility ask for.
     arrange() {
-        const wanted = this.listeners.size > 0 && !document.hidden ? this.query() : "";
+        const wanted = this.listeners.size > 0 && (this.stays || !document.hidden) ? this.query() : "";
         if (wanted === this.selection) {
             return;
         }

@@ -4,7 +4,8 @@ import {get} from "./api.js";
 import {downloadLink} from "./download.js";
 import {count, dateTime, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
-import {button, el, empty, failure, muted, redraw, section, show, symbol, table, waiting} from "./ui.js";
+import {pairAddress} from "./router.js";
+import {append, button, el, empty, failure, muted, redraw, section, show, symbol, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const PAGE = 50;
@@ -30,12 +31,16 @@ export function drawAlarms(root, alarms, filtered) {
     ], alarms));
 }
 
-export function mount(root, {pair, path, signal}) {
+export function mount(root, {pair, path, route, signal}) {
     const body = el("div", {}, waiting());
     const more = el("div", {class: "actions"});
     const notice = el("div", {role: "status"});
     let limit = PAGE;
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
+    const asked = route.query.type ?? "";
+    if (/^[a-z_]+$/.test(asked)) {
+        append(choice, el("option", {value: asked, selected: true}, wordsOfAlarm(asked)));
+    }
     show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice,
         el("span", {class: "push"}),
         downloadLink("Table as CSV", `${path}/alarms?format=csv&limit=${MOST}`, `${pair}-alarms.csv`, notice)),
@@ -56,5 +61,8 @@ export function mount(root, {pair, path, signal}) {
             refresh();
         }), older && limit >= MOST && muted(`Older ones than these ${count(MOST)} are had over HTTP, by their pages.`));
     }, error => show(body, failure(error)));
-    choice.addEventListener("change", refresh);
+    choice.addEventListener("change", () => {
+        history.replaceState(null, "", pairAddress(pair, "alarms") + (choice.value ? `?type=${choice.value}` : ""));
+        refresh();
+    });
 }

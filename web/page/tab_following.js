@@ -128,7 +128,7 @@ function drawEfforts(root, efforts) {
         {label: "Effort", cell: ([name]) => `${wordsOf(name)}, ${unitOf(name)}`},
         {label: "Sent", cell: ([, e]) => figures(e.sent, 4), numeric: true},
         {label: "Beyond the limits", cell: ([, e]) => figures(e.unmatched, 3), numeric: true},
-        {label: "Disturbance made good", cell: ([, e]) => figures(e.disturbance, 3), numeric: true},
+        {label: "Disturbance compensated", cell: ([, e]) => figures(e.disturbance, 3), numeric: true},
     ], Object.entries(efforts)));
 }
 

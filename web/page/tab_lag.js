@@ -119,6 +119,20 @@ export class LagChart {
         return this.span ? [now - this.span, now + 1] : null;
     }
 
+    // The time shown, as the address has it; empty: all of it.
+    query() {
+        const [since, until] = this.window ?? [];
+        return {span: this.window || !this.span ? "" : String(this.span), since: since?.toFixed(3) ?? "",
+            until: until?.toFixed(3) ?? ""};
+    }
+
+    // From an address; what is no time is left out.
+    restore({span, since, until}) {
+        const window = [since, until].map(Number);
+        this.span = SPANS.find(([, s]) => s && String(s) === span)?.[1] ?? null;
+        this.window = window[0] > 0 && window[1] > window[0] ? window : null;
+    }
+
     show(span) {
         this.span = span;
         this.window = null;
@@ -251,7 +265,10 @@ export function mount(root, {pair, path, route, signal}) {
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
     const forecast = forecastBox(path);
-    const moves = new MoveTable(pair, path, route.query);
+    const moves = new MoveTable(pair, path, route.query, signal);
+    lagChart.restore(route.query);
+    moves.shown = () => lagChart.query();
+    moves.writeAddress(); // without what was no verdict, number or time
     show(root, notice);
     const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
@@ -285,5 +302,8 @@ export function mount(root, {pair, path, route, signal}) {
             "The table below has the latest.");
     }, page.fail);
     moves.onChange = refresh;
-    lagChart.onRange = refresh;
+    lagChart.onRange = () => {
+        moves.writeAddress();
+        refresh();
+    };
 }

@@ -206,7 +206,8 @@ export function table(caption, columns, rows, className, {key = () => null, deta
     return el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
         el("table", {class: className},
             el("caption", {class: "unseen"}, caption),
-            el("thead", {}, el("tr", {}, columns.map(c => el("th", {scope: "col", class: kind(c)}, c.label)))),
+            el("thead", {}, el("tr", {}, columns.map(c =>
+                el("th", {scope: "col", class: kind(c)}, explained(c.label))))),
             el("tbody", {}, rows.map(row => [
                 el("tr", {"data-row": key(row)}, columns.map(c => el("td", {class: kind(c)}, c.cell(row)))),
                 detailRow(key(row), columns.length, detail(row))]))));
@@ -219,11 +220,31 @@ function detailRow(key, width, node) {
 // [[term, description, …]] as a list of facts.
 export function facts(pairs, className = "facts") {
     return el("dl", {class: className}, pairs.filter(Boolean).map(([term, ...values]) =>
-        el("div", {}, el("dt", {}, term), el("dd", {}, values))));
+        el("div", {}, el("dt", {}, explained(term)), el("dd", {}, values))));
 }
 
+const ABBREVIATIONS = {
+    RMS: "root mean square: the square root of the mean of the squares",
+    P05: "5 % of the cases are below", P50: "the median", P95: "95 % of the cases are below",
+    CSV: "comma-separated values: a table as text", API: "what programs ask the daemon, over HTTP",
+    ppm: "parts per million",
+};
+const ABBREVIATION = new RegExp(`\\b(${Object.keys(ABBREVIATIONS).join("|")})\\b`);
+
+// A text with its abbreviations explained; other children as they are.
+export function explained(text) {
+    return typeof text !== "string" || !ABBREVIATION.test(text) ? text
+        : text.split(ABBREVIATION).map((part, k) => (k % 2 === 0 ? part
+            : el("abbr", {title: ABBREVIATIONS[part]}, part)));
+}
+
+// A panel with a heading, and help for it, which is loaded when it is asked for.
 export function section(title, ...children) {
-    return el("section", {class: "panel"}, el("h2", {}, title), children);
+    const panel = el("section", {class: "panel"}, el("h2", {}, explained(title)), button("?", async () => {
+        const {openHelp} = await import("./help.js");
+        await openHelp(panel, title);
+    }, {class: "quiet help", "aria-label": `Help: ${title}`, title: "What this shows; files of it"}), children);
+    return panel;
 }
 
 // A modal question. content: nodes; actions: [{label, run, primary, danger}], the first one is Enter's.
@@ -242,12 +263,12 @@ export function ask(title, content, actions) {
         };
         const form = el("form", {onsubmit: event => {
             event.preventDefault();
-            run(actions[0]);
+            actions.length > 0 ? run(actions[0]) : dialog.close();
         }}, el("h2", {id: "dialog-title"}, title), content, problem,
         el("div", {class: "actions"}, actions.map((action, k) =>
             el("button", {type: k === 0 ? "submit" : "button", class: k === 0 ? "primary" : null,
                 onclick: k === 0 ? null : () => run(action)}, action.label)),
-        button("Cancel", () => dialog.close())));
+        button(actions.length > 0 ? "Cancel" : "Close", () => dialog.close())));
         const dialog = el("dialog", {"aria-labelledby": "dialog-title", onclose: () => {
             dialog.remove();
             done();

@@ -3,7 +3,7 @@
 import {count, known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, trustLine, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
+import {button, el, failure, marked, redraw, say, show, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 // A tab is one module with mount(root, context) and one row here.
@@ -75,14 +75,24 @@ function speaker() {
 
 export async function mount(root, context) {
     const {route, signal} = context;
+    const path = `pairs/${encodeURIComponent(route.pair)}`;
     const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, waiting());
     const tabs = tabList(route);
     let arm;
-    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabs, body);
+    const notice = el("div", {});
+    const answers = button("Five answers", async () => {
+        try {
+            show(notice);
+            const {openAnswers} = await import("./answers.js");
+            await openAnswers(route.pair, path, signal);
+        } catch (error) {
+            show(notice, failure(error));
+        }
+    }, {class: "answers-button", title: "Is this twin good, and what to do next", "aria-keyshortcuts": "a"});
+    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), answers, state), notice, tabs, body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const announce = speaker();
-    const path = `pairs/${encodeURIComponent(route.pair)}`;
     watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
         if (pair.arm && !arm) { // arms have other tabs

@@ -31,7 +31,9 @@ void get_status(const struct web_request *request, struct web_response *response
     const int64_t now_us = source->now(source->context);
     const struct web_room *room = &request->context->room;
     struct json_writer *json = web_json(response);
-    JSON_OPEN(json, NULL, JSON("lab", view->lab_name), JSON("prefix", view->prefix),
+    JSON_OPEN(json, NULL, JSON("lab", view->lab_name),
+              JSON("version", source->version ? source->version : ""),
+              JSON("prefix", view->prefix),
               JSON_SECONDS("t", now_us), JSON_SECONDS("started_t", view->started_us),
               JSON_SECONDS("uptime_s", now_us - view->started_us),
               JSON_SECONDS("view_age_s", now_us - view->t_us),
