@@ -7,7 +7,7 @@ find_program(DOT dot REQUIRED)
 file(GLOB page_files CONFIGURE_DEPENDS web/page/*.html web/page/*.css web/page/*.js web/page/*.svg)
 # The documents that the help of its panels links to (web/page/help.js).
 set(page_documents)
-foreach(name forecast glossary http operations model/arm_pair model/efsm model/following model/identification
+foreach(name forecast glossary http model/arm_pair model/efsm model/following model/identification
     model/online model/pair model/parameters model/teams model/travel_time model/trust protocol/alarm protocol/entry)
   list(APPEND page_documents ${PROJECT_SOURCE_DIR}/docs/${name}.md)
 endforeach()

@@ -4,7 +4,7 @@
 import {saveChart, saveTable} from "./export.js";
 import {ask, button, el, failure, show} from "./ui.js";
 
-// title of the panel, or its beginning: [what it shows and what follows from it, document in docs/]
+// title of the panel, or its beginning: [what it shows and what follows from it, its document]
 const HELP = {
     "Lag over time": [
         "Each mark is a move: the real robot's time minus the virtual robot's. Above the SYNC band the "
@@ -83,7 +83,7 @@ const HELP = {
         + " friction costs.", "arm_pair.md"],
     "Health": [
         "Whether robots, daemon, broker, journal and database are well. An alarm here concerns the lab, not "
-        + "the motion.", "operations.md"],
+        + "the motion.", "alarm.md"],
     "Latest transitions": [
         "The newest transitions of the state machine that is drawn. The lit state is the present one.", "efsm.md"],
     "Alarms": [
