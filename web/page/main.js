@@ -120,7 +120,7 @@ function drawHeader() {
         el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}),
             "Tandem"),
         status,
-        nav, el("div", {class: "tools"}, streamSign(), notifyButton(), tokenButton(), themeButton()));
+        nav, el("div", {class: "tools"}, streamSign(), tokenButton(), notifyButton(), themeButton()));
     watch(new AbortController().signal, "status", {everyMs: 10000}, data => drawStatus(status, data),
         error => show(status, marked("✕", "bad", `${error.title}`)));
     get("teams").then(data => {
