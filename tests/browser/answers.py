@@ -124,7 +124,7 @@ def check_keys(browser):
     browser.press("1")
     browser.wait("document.querySelector('.tabs a').getAttribute('aria-current')", "the first tab")
     browser.open("#/pair/r1/lag")
-    browser.wait("document.getElementById('move-text')", "the filter")
+    browser.wait("document.getElementById('move-text')?.offsetParent", "the filter is seen, so that it can be focused")
     browser.press("/", "o")
     browser.wait("document.getElementById('move-text').value === 'o'", "keys in a field are text")
     browser.press(Keys.BACK_SPACE)
