@@ -49,7 +49,7 @@ struct residual_rows {
     double rms;         /* of the efforts */
     double noise;       /* mean square that noise of the velocity causes */
     bool held;          /* most efforts equal the previous one */
-    size_t rows, every; /* number of rows; every so many of them is independent */
+    size_t rows, every; /* count of rows; distance of independent ones */
 };
 
 static void find_places(const struct residual_rows *r)
