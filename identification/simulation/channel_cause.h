@@ -33,7 +33,7 @@ struct channel_cause {
     double coloured_share; /* of the residual, relative to the sd of the motion */
     double share, chi2;    /* of the colour that the effect explains, and its significance */
     struct channel_values base, with; /* without and with the effect that explains most */
-    /* Of a colour that no effect explains: normal score of a gain that varies, and its sd. */
+    /* Nothing else explains the colour: normal score of a gain that varies, and its sd. */
     double gain_varies_z, gain_varies;
     double command_max, dt_s;
 };
