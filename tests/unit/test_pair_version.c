@@ -282,7 +282,7 @@ static void test_lines(void)
         struct message m = {
             .payload = payload, .stored_bytes = (size_t)n, .payload_bytes = (size_t)n};
         (void)snprintf(m.topic, sizeof m.topic, "p/$lab/version");
-        CHECK_INT(rows[i].side, codec_decode(NULL, "p", &m, copy_event, &event), 1);
+        CHECK_INT(rows[i].side, codec_decode(NULL, "p", &m, codec_copy_event, &event), 1);
         CHECK_INT(rows[i].side, event.kind, rows[i].kind);
         if (event.kind == EVENT_VERSION) {
             CHECK_TEXT("pair", event.pair, "r1");
