@@ -246,6 +246,24 @@ static size_t make_pairs(const struct search *s, double lag_s, const double *mot
     return count;
 }
 
+/* Removes from the residual what goes with the motion of each direction: a gain that differs
+ * between forwards and backwards is another cause, which the directions show. */
+static void remove_directions(const double *motion, double *residual, size_t n)
+{
+    double product[2] = {0.0, 0.0};
+    double squares[2] = {0.0, 0.0};
+    for (size_t k = 0; k < n; k++) {
+        product[motion[k] > 0.0] += residual[k] * motion[k];
+        squares[motion[k] > 0.0] += motion[k] * motion[k];
+    }
+    for (size_t k = 0; k < n; k++) {
+        const bool forwards = motion[k] > 0.0;
+        residual[k] -= squares[forwards] > 0.0
+                           ? product[forwards] / squares[forwards] * motion[k]
+                           : 0.0;
+    }
+}
+
 /* If the gain varies, products of residuals grow with those of the motion; those of forces do
  * not. Sets the normal score of the products' ranks, and the sd of the gain. */
 static void find_gain_spread(const struct search *s, struct channel_cause *cause)
@@ -257,6 +275,7 @@ static void find_gain_spread(const struct search *s, struct channel_cause *cause
     for (size_t k = 0; k < n; k++) {
         motion[k] = s->channel.velocity[k] - s->residual[k];
     }
+    remove_directions(motion, s->residual, n);
     const size_t m = make_pairs(s, cause->base.lag_s, motion, product, moved);
     if (m < PAIRS_MIN) {
         return;

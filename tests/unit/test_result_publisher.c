@@ -7,7 +7,7 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/tool/lab_clock.h"
 
-enum { PAIRS = 200, MOVES = 24, RING_BYTES = 8 << 20, SAVED_US = 5000, ONE_US = 20000 };
+enum { PAIRS = 600, MOVES = 24, RING_BYTES = 8 << 20, SAVED_US = 5000, ONE_US = 20000 };
 enum { REST_US = 2000000 }; /* from one calibration of a pair to the next */
 
 struct bench {
