@@ -34,8 +34,7 @@ bool daemon_client_accepts(const char *url, const char *command)
 {
     struct err err = {0};
     if (http_check_url(url, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: --url: %s: %s\n", command, err.where, err.text);
-        return false;
+        return complain("%s: --url: %s: %s", command, err.where, err.text);
     }
     return true;
 }

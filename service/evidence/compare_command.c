@@ -198,14 +198,14 @@ static void report_left_out(const struct run *run)
     for (size_t i = 0; i < run->left_out_count; i++) {
         const struct left_out *pair = &run->left_out[i];
         if (!any) {
-            (void)fprintf(stderr, "tandem: %s: %s\n", pair->why.where, pair->why.text);
+            (void)complain("%s: %s", pair->why.where, pair->why.text);
         } else if (!run->json) {
             (void)printf("%s: left out: %s\n", pair->id, pair->why.text);
         }
     }
     if (any && run->left_out_count > 0) {
-        (void)fprintf(stderr, "tandem: --split: %zu of %zu pairs left out\n",
-                      run->left_out_count, run->two.count);
+        (void)complain("--split: %zu of %zu pairs left out", run->left_out_count,
+                       run->two.count);
     }
 }
 

@@ -240,8 +240,7 @@ static int run_gate(struct run *run)
     struct err err = {0};
     int exit_status = EXIT_FAILED;
     if (run->two.count == 0) {
-        (void)fprintf(stderr, "tandem: no pair has a command: %s, %s\n", run->two.path[0],
-                      run->two.path[1]);
+        (void)complain("no pair has a command: %s, %s", run->two.path[0], run->two.path[1]);
         return exit_status;
     }
     if (test_pairs(run, &err) == STATUS_OK) {

@@ -86,10 +86,9 @@ static void receive_command(struct drive *d, const char *id)
     d->another = true;
     d->planned.another = true;
     if (!d->plan) {
-        (void)fprintf(stderr,
-                      "tandem: drive: somebody else commands %s, too: laps may have waited for "
-                      "these moves\n",
-                      d->pair);
+        (void)complain("drive: somebody else commands %s, too: laps may have waited for "
+                       "these moves",
+                       d->pair);
     }
 }
 
@@ -513,8 +512,7 @@ static int start_drive(struct drive *d, const char *mode, int seed)
     const char *ca_file = d->broker.ca_file; /* with a lab file it is not for the broker */
     int exit_status = EXIT_USAGE;
     if ((d->url || d->token_file) && !(d->lab_path && d->options.plan)) {
-        (void)fputs("tandem: drive: --url and --token-file: they need -c LAB.yaml and --plan\n",
-                    stderr);
+        (void)complain("drive: --url and --token-file: they need -c LAB.yaml and --plan");
         return exit_status;
     }
     if (d->url && !daemon_client_accepts(d->url, "drive")) {

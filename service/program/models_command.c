@@ -220,10 +220,9 @@ int command_models(int argc, char **argv)
         return result;
     }
     if (forms.check && (forms.json || forms.tex)) {
-        (void)fputs("tandem: models: --check prints faults only: neither --json nor --tex was "
-                    "expected\n",
-                    stderr);
-        return EXIT_USAGE;
+        return complain_exit(EXIT_USAGE,
+                             "models: --check prints faults only: neither --json nor --tex was "
+                             "expected");
     }
     result = EXIT_FINE;
     for (char **word = argv + 1; *word; word++) {

@@ -283,11 +283,9 @@ static int read_and_report(struct replay_run *run, char **paths, int count)
         csv_file_complain(&run->err);
     }
     if (run->alarms_left_out > 0) {
-        (void)fprintf(stderr,
-                      "tandem: replay: %" PRIu64
-                      " alarm%s left out: --verdict and --late choose "
-                      "entries\n",
-                      run->alarms_left_out, run->alarms_left_out == 1 ? "" : "s");
+        (void)complain("replay: %" PRIu64 " alarm%s left out: --verdict and --late choose "
+                       "entries",
+                       run->alarms_left_out, run->alarms_left_out == 1 ? "" : "s");
     }
     const bool whole = replay_report_left_out(run->replay, o->strict);
     return input.is_table && status == STATUS_E_ARG   ? EXIT_USAGE

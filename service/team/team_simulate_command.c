@@ -177,10 +177,9 @@ static int run_study(struct job *j)
     const size_t count = runs.makespan_s.n;
     const bool finished = count == j->runs.runs;
     if (!finished) {
-        (void)fprintf(stderr,
-                      "tandem: team simulate: %zu of %zu runs did not finish; makespans are "
-                      "those of the other %zu\n",
-                      j->runs.runs - count, j->runs.runs, count);
+        (void)complain("team simulate: %zu of %zu runs did not finish; makespans are "
+                       "those of the other %zu",
+                       j->runs.runs - count, j->runs.runs, count);
     }
     team_runs_free(&runs);
     return written && finished ? EXIT_FINE : EXIT_FAILED;

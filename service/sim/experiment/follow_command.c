@@ -107,18 +107,16 @@ static bool refuse_idle(const char *path, const struct any_experiment *file,
                 {"--model", own->model != NULL, EXPERIMENT_FOLLOW}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].given && file->kind != rows[i].kind) {
-            (void)fprintf(
-                stderr, "tandem: follow: %s is for experiments of kind %s; %s is of kind %s\n",
-                rows[i].option, experiment_kind_name(rows[i].kind), path,
-                experiment_kind_name(file->kind));
+            (void)complain("follow: %s is for experiments of kind %s; %s is of kind %s",
+                           rows[i].option, experiment_kind_name(rows[i].kind), path,
+                           experiment_kind_name(file->kind));
             return true;
         }
     }
     if (own->model && strcmp(own->model, file->follow.model->name) != 0) {
-        (void)fprintf(stderr,
-                      "tandem: follow: --model is the model %s, but %s names %s; 'model: %s' "
-                      "in it was expected\n",
-                      own->model, path, file->follow.model->name, own->model);
+        (void)complain("follow: --model is the model %s, but %s names %s; 'model: %s' "
+                       "in it was expected",
+                       own->model, path, file->follow.model->name, own->model);
         return true;
     }
     return false;

@@ -10,6 +10,7 @@
 
 #include "base/numbers/number.h"
 #include "service/sim/robot/fleet_parts.h"
+#include "service/tool/commands.h"
 
 /* s: the watchdog of the program wants 10 beats a second. */
 static const double WATCHDOG_S = 0.1;
@@ -130,8 +131,7 @@ bool fleet_ur_start(struct fleet *f)
     }
     f->ur = calloc(1, sizeof *f->ur);
     if (!f->ur) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return false;
+        return complain("out of memory");
     }
     (void)pthread_mutex_init(&f->ur->mutex, NULL);
     return start_server(f->ur, &f->ur->primary, &o->primary, "primary", true) &&

@@ -220,9 +220,8 @@ static bool set_servers(const struct given *g, struct fleet_options *o)
     o->primary = (struct tcp_listen){g->primary, 30001, g->without_password && g->allow_writes};
     o->dashboard = (struct tcp_listen){g->dashboard, 29999, o->primary.without_password};
     if ((g->primary || g->dashboard) && !g->rtde) {
-        (void)fprintf(stderr, "tandem: --%s: --rtde was expected beside it\n",
-                      g->primary ? "primary" : "dashboard");
-        return false;
+        return complain("--%s: --rtde was expected beside it",
+                        g->primary ? "primary" : "dashboard");
     }
     return true;
 }
