@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+PRINTF_LIKE(1, 0)
 static void print_line(const char *format, va_list args)
 {
     (void)fputs("tandem: ", stderr);
