@@ -8,7 +8,7 @@ import urllib.request
 from axe import check_accessible
 from browser import SHOTS, Browser, Keys
 from lab import TOKEN, Lab
-from moves import Mover
+from mover import Mover
 
 SIZE = (1280, 800)
 GOOD = 34  # moves; forecasts begin after 19 of them

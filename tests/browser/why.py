@@ -8,7 +8,7 @@ import re
 from axe import check_accessible
 from browser import PHONE, Browser, Keys
 from lab import TOKEN, Lab
-from moves import Mover
+from mover import Mover
 
 SMALL_DESKTOP = (1280, 800)
 MOVES = 40  # forecasts begin after 19 moves, usual parts after 8 more judged ones

@@ -1,4 +1,4 @@
-"""moves.py - moves of a pair whose durations a test sets."""
+"""mover.py - moves of a pair whose durations a test sets."""
 import json
 import math
 import subprocess
