@@ -117,7 +117,7 @@ def check_others(folder):
     for model in ("travel_time", "first_order"):
         run("selftest", "--model", model, "--runs", 2)
         run("selftest", "--model", model, "--runs", 2, "--json")
-    run("follow", "--runs", 2, SOURCE / "config/experiments/joint.yaml")
+    run("follow", SOURCE / "config/experiments/joint.yaml")
     run("team", "simulate", "--runs", 2, SOURCE / "config/examples/class3.yaml")
     run("team", "simulate", "--runs", 2, "--json", SOURCE / "config/examples/class3.yaml")
     for model in recordings.KNOWN[2:4]:

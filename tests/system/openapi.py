@@ -52,7 +52,8 @@ WRONG = {"limit": "0", "cursor": "abc", "since": "tomorrow", "until": "2026-13-0
          "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "arm": "snake", "reference": "mass",
          "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag",
          "runs": "0", "seed": "-1", "horizon_s": "0", "team": "", "job": "", "set": "faster", "inertia": "-1", "torque_per_unit": "nan",
-         "mass": "heavy", "yaw_inertia": "-1", "real_version": "", "virtual_version": "", "rotation_rad": "far", "displacement_m": "nan", "level": "0.99", "open": "2", "goal": "2"}
+         "mass": "heavy", "yaw_inertia": "-1", "real_version": "", "virtual_version": "", "rotation_rad": "far", "displacement_m": "nan", "level": "0.99", "open": "2", "goal": "2",
+         "curves": "often", "held_out_bytes": "-1", "held_out_name": "x" * 200}
 # Further parameters that a value needs to be right.
 WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"},
         ("postIdentify", "arm"): {"model": "arm_kinematics"}, ("getForecast", "level"): {"rotation_rad": "1"},
