@@ -29,7 +29,7 @@ def check_width(browser, what):
 def check_trust(browser, lab):
     """Before there is a set, and with a candidate: sizes, age and predictions that held, on the card and the pair."""
     browser.open("#/")
-    browser.wait("document.querySelector('.card .trust')?.innerText.startsWith('? not calibrated')", "no set yet")
+    browser.wait("document.querySelector('.card .trust')?.innerText.startsWith('? no set of travel times yet')", "no set yet")
     lab.fetch("/api/v1/pairs/r1/parameters/propose", "POST", b"", TOKEN)
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["trust"]["set"], "a candidate")
     trust = lab.get("/api/v1/pairs/r1")["trust"]

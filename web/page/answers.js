@@ -35,8 +35,11 @@ function isGood(pair, fit, now) {
         : answer("yes", `${percent(held / of)} of ${plural(of, "predicted lag")} held.`);
 }
 
-// Whether a move was as it should be: as predicted, else in SYNC. Null: it says nothing about that.
+// Whether a move was as it should be: alike, and as predicted, else in SYNC. Null: it says nothing about that.
 function wasGood(e) {
+    if (e.consistent === false || e.verdict === "OVERFLOW") {
+        return false;
+    }
     const predicted = known(e.lag_s) && known(e.lag_low_s) && known(e.lag_high_s);
     return predicted ? e.lag_s >= e.lag_low_s && e.lag_s <= e.lag_high_s
         : ["SYNC", "AHEAD", "BEHIND", "TIMEOUT"].includes(e.verdict) ? e.verdict === "SYNC" : null;
@@ -52,21 +55,24 @@ function sinceWhen(entries, drift) {
     return [judged.length === 0 ? "No move could be judged yet."
         : n === 0 ? ["The last move is as it should be. ", bad < 0 ? `So are all ${count(judged)}.`
             : `The last one that was not: ${dateTime(judged[bad].t)}.`]
-        : `Since ${dateTime(judged[n - 1].t)}: ${plural(n, "move")} in a row ${
-            n === 1 ? "is" : "are"} not as predicted.`, changed];
+        : `Since ${dateTime(judged[n - 1].t)}: ${plural(n, "move")}${
+            n === 1 ? " was" : " in a row were"} not as expected.`, changed];
 }
 
 const count = list => plural(list.length, "move");
-const excessOf = e => Math.abs(known(e.lag_excess_s) ? e.lag_excess_s : e.lag_s ?? NaN);
 
+// The worst of the predicted moves is furthest from its prediction; without predictions it has the largest lag.
 function worstMove(pair, entries) {
-    const late = entries.filter(e => known(excessOf(e)));
+    const predicted = entries.filter(e => known(e.lag_excess_s));
+    const excessOf = e => Math.abs(predicted.length > 0 ? e.lag_excess_s : e.lag_s);
+    const late = predicted.length > 0 ? predicted : entries.filter(e => known(e.lag_s));
     const worst = late.reduce((most, e) => (excessOf(e) > excessOf(most) ? e : most), late[0]);
     return !worst ? "No move that both robots answered yet."
         : [el("a", {href: `${pairAddress(pair, "lag")}?move=${worst.t.toFixed(6)}`}, `Move ${worst.n}`),
             `, ${dateTime(worst.t)}: lag ${withUnit(signed(worst.lag_s, 3), "s")}`,
             known(worst.lag_excess_s)
-                ? [`, ${withUnit(signed(worst.lag_excess_s, 3), "s")} more than predicted. `, cause(worst)]
+                ? [`, ${withUnit(fixed(Math.abs(worst.lag_excess_s), 3), "s")} ${
+                    worst.lag_excess_s > 0 ? "more" : "less"} than predicted. `, cause(worst)]
                 : ". Why is known once lags are predicted, after about twenty moves."];
 }
 

@@ -6,7 +6,7 @@ import {svg} from "./ui.js";
 
 const SCALE = 2; // pixels of a PNG for one of the page
 const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity",
-    "stroke-opacity", "font-size", "font-weight", "font-family", "text-anchor"];
+    "stroke-opacity", "paint-order", "font-size", "font-weight", "font-family", "text-anchor"];
 
 // A drawing context that makes SVG of what dygraphs draws.
 class Recorder {

@@ -62,8 +62,8 @@ const HELP = {
         "Velocities of both robots, and their difference. A constant difference is a wrong parameter, a "
         + "growing one a robot at its limit.", "following.md"],
     "Distance of the virtual robot": [
-        "How far the virtual robot is from the real one over time. The dashed bound is the one of the lab "
-        + "file.", "following.md"],
+        "How far the virtual robot is from the real one over the last minutes, by the times at which their "
+        + "poses came.", "following.md"],
     "Errors over the window": [
         "Errors of position and velocity over the last seconds. The controller is good if they stay within "
         + "the bounds of the lab file.", "following.md"],

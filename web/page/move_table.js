@@ -166,6 +166,7 @@ export class MoveTable {
     constructor(pair, path, query, signal) {
         const open = LAB_TIME.test(query.move) ? Number(query.move).toFixed(6) : null;
         Object.assign(this, {pair, path, open, signal, onChange: () => {}, shown: () => ({})});
+        this.sought = open !== null; // the address names a move: its row is scrolled to, once
         this.filter = new Filter(query, () => this.changed());
         this.list = el("div", {});
         this.node = el("div", {}, this.filter.node, this.list);
@@ -187,12 +188,16 @@ export class MoveTable {
         this.onChange();
     }
 
+    // Entries of the chosen verdicts, by the daemon.
+    entriesAddress(limit, more = "") {
+        const {verdict} = this.filter.query();
+        return `${this.path}/entries?limit=${limit}${verdict ? `&verdict=${verdict}` : ""}${more}`;
+    }
+
     // The rows, and all about the open one, which may be older than they are.
     async fetch(signal) {
-        const {verdict} = this.filter.query();
-        const chosen = verdict ? `&verdict=${verdict}` : "";
         const [list, why] = await Promise.all([
-            get(`${this.path}/entries?limit=${this.filter.looks() ? SEARCHED : ROWS}${chosen}`, signal),
+            get(this.entriesAddress(this.filter.looks() ? SEARCHED : ROWS), signal),
             this.open && fetchWhy(this.path, this.open, signal)]);
         return {searched: list.entries.length, why,
             rows: list.entries.filter(e => this.filter.accepts(e)).slice(0, ROWS)};
@@ -217,6 +222,10 @@ export class MoveTable {
             ? `None of the newest ${searched} moves fits.` : "Choose another verdict, or all of them."),
         shown.length > 0 && table("Latest moves", [opener, ...others, last], shown, "",
             {key: keyOf, detail: e => (isOpen(e) && why?.entry ? drawWhy(this.path, why) : null)}));
+        if (this.sought && why?.entry) {
+            this.sought = false;
+            this.node.querySelector(`[data-key="${this.open}"]`)?.scrollIntoView({block: "center"});
+        }
         if (focused && document.activeElement?.dataset?.key !== focused) {
             this.node.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
         }

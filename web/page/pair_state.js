@@ -194,7 +194,7 @@ export function trustLine({trust, entries, arm}, now) {
         return null;
     }
     const [sign, tone] = fitSign(set?.verdict);
-    const calibration = !set ? "not calibrated" : `${set.verdict}${set.in_force ? "" : ", not in force"}`;
+    const calibration = !set ? "no set of travel times yet" : `${set.verdict}${set.in_force ? "" : ", not in force"}`;
     const half = known(trust.lag_low_s) && known(trust.lag_high_s) ? (trust.lag_high_s - trust.lag_low_s) / 2 : null;
     const poor = of >= JUDGED_ENOUGH && held / of < HELD_WANTED;
     const ranges = [rangeText("turns", trust.rotation_rad, "rad"), rangeText("drives", trust.displacement_m, "m")]

@@ -279,7 +279,8 @@ export function mount(root, {pair, path, route, signal}) {
                 ["□", "bad", "around a lag: outside of that"]])),
         forecast.box,
         section("Latest moves", el("div", {class: "bar"}, el("span", {class: "push"}), command(),
-            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice), " ",
+            downloadLink("Table as CSV", () => moves.entriesAddress(1000, "&format=csv"), `${pair}-entries.csv`,
+                notice, {title: "The newest 1000 moves of the chosen verdicts"}), " ",
             downloadLink("Report", `${path}/report`, `${pair}-report.html`, notice)),
         moves.node));
     const refresh = watch(signal, async s => {

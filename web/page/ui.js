@@ -269,10 +269,13 @@ export function ask(title, content, actions) {
             el("button", {type: k === 0 ? "submit" : "button", class: k === 0 ? "primary" : null,
                 onclick: k === 0 ? null : () => run(action)}, action.label)),
         button(actions.length > 0 ? "Cancel" : "Close", () => dialog.close())));
+        const leave = () => dialog.close(); // its words are about the view that is left
         const dialog = el("dialog", {"aria-labelledby": "dialog-title", onclose: () => {
+            removeEventListener("hashchange", leave);
             dialog.remove();
             done();
         }}, form);
+        addEventListener("hashchange", leave);
         document.body.append(dialog);
         dialog.showModal();
     });

@@ -97,6 +97,9 @@ function labelled(id, label, field, hint) {
     return el("div", {class: "field"}, el("label", {for: id}, label), field, hint && el("small", {}, hint));
 }
 
+// A space in a name is %20: the daemon reads a plus as a plus.
+const written = parameters => parameters.toString().replaceAll("+", "%20");
+
 class JobRequest {
     constructor(root, file, about, pairs, own, signal) {
         const models = MODELS.concat(own.map(m => ({...m, data: "motion"}))); // own: those of the lab file
@@ -148,7 +151,7 @@ class JobRequest {
             parameters.set(name, field.querySelector("select, input").value.trim());
         add("pair", this.pairField);
         if (this.action.value === "replay") {
-            return `replay?${parameters}`;
+            return `replay?${written(parameters)}`;
         }
         parameters.set("model", this.action.value);
         parameters.set("curves", "true");
@@ -158,7 +161,7 @@ class JobRequest {
         }
         add("side", this.sideField);
         add("columns", this.columnsField);
-        return `identify?${parameters}`;
+        return `identify?${written(parameters)}`;
     }
 
     heldOutFile() {
