@@ -555,7 +555,7 @@ static void handle_change(void *context, bool up, const char *why)
     } else {
         (void)fprintf(stderr, "bridge: %s:%d: %s\n", b->options.host, b->options.port, why);
         if (b->options.drive) {
-            drive_lost(&b->drive, "the connection to the controller was lost");
+            drive_lost(&b->drive, why);
             serve_drive(b);
         }
         set_online(b, false, "no RTDE from the controller");

@@ -140,10 +140,12 @@ void bridge_write_drive_reply(struct json_writer *w, const struct drive_reply *r
                               const struct rtde_outputs *now)
 {
     JSON_OPEN(w, NULL, JSON_IF(r->id[0], JSON("id", r->id)));
-    write_seconds(w, "t_start", in_range(r->t_start_s));
-    write_seconds(w, "t", in_range(r->t_end_s));
     json_write_text(w, "status", reply_status_name(r->status));
-    write_place(w, now->actual_q, now->actual_TCP_pose);
+    if (now->timestamp > 0.0) { /* else the controller has sent nothing yet */
+        write_seconds(w, "t_start", in_range(r->t_start_s));
+        write_seconds(w, "t", in_range(r->t_end_s));
+        write_place(w, now->actual_q, now->actual_TCP_pose);
+    }
     JSON_WRITE(w, JSON_IF(!r->calibrate, JSON_BOOL("calibrate", false)),
                JSON_IF(r->detail[0], JSON("detail", r->detail)));
     json_write_close(w);

@@ -8,8 +8,7 @@
 enum { BEAT_US = 40 * 1000 };
 /* s of the controller's clock: the program echoes each beat. Without 25 echoes it has ended. */
 static const double ECHO_S = 1.0;
-/* A controller compiles and starts the program within this time; so long it is not asked
- * again. */
+/* A controller compiles and starts the program within this time; then it is asked again. */
 enum { START_US = 3 * 1000 * 1000 };
 /* UR: a protective stop can be unlocked after 5 s. */
 enum { UNLOCK_US = 5 * 1000 * 1000 };

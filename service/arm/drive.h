@@ -3,8 +3,8 @@
  * I/O, no clock.
  *
  * The owner passes on commands and samples, carries out what the flags ask for and clears them:
- * `upload` (the program, with `mark`), `connect` (all connections again), and the `send` of each
- * group of inputs. Replies wait in `replies`. docs/ur_drive.md.
+ * `upload` (the program, with `mark`), `connect` (all connections again), and the `send` of
+ * each group of inputs. Replies wait in `replies`. docs/ur_drive.md.
  */
 #ifndef SERVICE_ARM_DRIVE_H
 #define SERVICE_ARM_DRIVE_H
@@ -99,7 +99,7 @@ void drive_lost(struct drive *d, const char *why);
 /* Passes on the dashboard's answer; a change to local mode ends everything. */
 void drive_set_control(struct drive *d, enum drive_control control);
 
-/* Nobody can stop the arm from the lab any more: the broker is away. */
+/* Stops the move and drops what waits, because nobody in the lab can stop the arm now. */
 void drive_stop(struct drive *d, const char *why);
 
 #endif

@@ -194,6 +194,9 @@ def test_in_use(rig, arm):
     with open(log, "w") as out:
         second = start_bridge(rig, arm, "second", stdout=out, stderr=out)
         rig.wait(lambda: "IN_USE" in log.read_text(), "a message about the registers", 20)
+        lab = Lab(rig, "second")
+        reply = lab.move(WORK, "error")
+        assert "IN_USE" in reply["detail"] and "values" not in reply and "t" not in reply, reply
         second.terminate()
         second.wait(limit_s(10))
 

@@ -15,7 +15,7 @@ struct lab {
 };
 
 /* A sample 8 ms later; the program, if it runs, echoes the beat. */
-static void pass(struct lab *l, int samples, bool runs)
+static void pass_samples(struct lab *l, int samples, bool runs)
 {
     for (int i = 0; i < samples; i++) {
         l->s.now_us += 8000;
@@ -36,14 +36,14 @@ static void begin_lab(struct lab *l)
     drive_begin(&l->d, &arm, 1000);
     l->s = (struct drive_sample){.now_us = 1, .t_s = 50.0, .scaling = 1.0};
     memcpy(l->s.q, work, sizeof work);
-    pass(l, 1, false);
+    pass_samples(l, 1, false);
     CHECK("uploads", l->d.upload);
     l->d.upload = false;
-    pass(l, 10, true);
+    pass_samples(l, 10, true);
     CHECK_INT("ready", l->d.state, DRIVE_READY);
 }
 
-static struct event_command command(const char *id, const char *op)
+static struct event_command make_command(const char *id, const char *op)
 {
     struct event_command c = {0};
     (void)snprintf(c.id, sizeof c.id, "%s", id);
@@ -55,26 +55,27 @@ static struct event_command command(const char *id, const char *op)
     return c;
 }
 
-static void give(struct lab *l, const char *id, const char *op)
+static void give_command(struct lab *l, const char *id, const char *op)
 {
-    const struct event_command c = command(id, op);
+    const struct event_command c = make_command(id, op);
     drive_command(&l->d, &c, l->s.now_us);
 }
 
-static void take(struct lab *l)
+static void take_move(struct lab *l)
 {
     l->s.taken = l->d.inputs.input_int_register[24];
-    pass(l, 1, true);
+    pass_samples(l, 1, true);
 }
 
-static void finish(struct lab *l, int32_t result)
+static void finish_move(struct lab *l, int32_t result)
 {
     l->s.result = result;
     l->s.ended = l->s.taken;
-    pass(l, 1, true);
+    pass_samples(l, 1, true);
 }
 
-static void expect(struct lab *l, const char *id, enum reply_status status, const char *word)
+static void expect_reply(struct lab *l, const char *id, enum reply_status status,
+                         const char *word)
 {
     CU_ASSERT_EQUAL_FATAL(l->d.reply_count > 0, true);
     const struct drive_reply r = l->d.replies[0];
@@ -89,52 +90,52 @@ static void test_order(void)
 {
     struct lab l;
     begin_lab(&l);
-    give(&l, "a", "movej");
-    give(&l, "b", "movej");
+    give_command(&l, "a", "movej");
+    give_command(&l, "b", "movej");
     CHECK_INT("operation", l.d.inputs.input_int_register[25], 1);
     CHECK_INT("number", l.d.inputs.input_int_register[24], 1001);
     CHECK_NEAR("target", l.d.inputs.input_double_register[24], 0.5, 0.0, 0.0);
     CHECK("sent", l.d.send[DRIVE_MOVE] && l.d.send[DRIVE_NUMBER]);
     /* An old end is none: it has to be taken first. */
     l.s.ended = 1001;
-    pass(&l, 1, true);
+    pass_samples(&l, 1, true);
     CHECK_INT("no reply", l.d.reply_count, 0);
     l.s.result = 1;
-    take(&l);
-    expect(&l, "a", REPLY_DONE, "");
+    take_move(&l);
+    expect_reply(&l, "a", REPLY_DONE, "");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
-    take(&l);
-    give(&l, "c", "halt");
-    expect(&l, "c", REPLY_DONE, "");
+    take_move(&l);
+    give_command(&l, "c", "halt");
+    expect_reply(&l, "c", REPLY_DONE, "");
     CHECK_INT("to stop", l.d.inputs.input_int_register[27], 1002);
-    finish(&l, 2);
-    expect(&l, "b", REPLY_HALTED, "");
+    finish_move(&l, 2);
+    expect_reply(&l, "b", REPLY_HALTED, "");
     for (int i = 0; i < DRIVE_WAITING_MAX + 1; i++) {
-        give(&l, "q", "movej");
+        give_command(&l, "q", "movej");
     }
-    give(&l, "full", "movej");
-    expect(&l, "full", REPLY_IGNORED, "busy");
+    give_command(&l, "full", "movej");
+    expect_reply(&l, "full", REPLY_IGNORED, "busy");
 }
 
 static void test_no_end(void)
 {
     struct lab l;
     begin_lab(&l);
-    give(&l, "a", "movej");
-    take(&l);
+    give_command(&l, "a", "movej");
+    take_move(&l);
     l.s.scaling = 0.0;
-    pass(&l, 5000, true);
+    pass_samples(&l, 5000, true);
     CHECK("a pause", !l.d.stopping);
     l.s.scaling = 1.0;
-    pass(&l, 1000, true);
+    pass_samples(&l, 1000, true);
     CHECK("too long", l.d.stopping);
     CHECK_INT("it is stopped", l.d.inputs.input_int_register[27], 1001);
-    finish(&l, 2);
-    expect(&l, "a", REPLY_ERROR, "longer");
-    give(&l, "b", "movej");
-    take(&l);
-    pass(&l, 6000, true);
-    expect(&l, "b", REPLY_ERROR, "by hand");
+    finish_move(&l, 2);
+    expect_reply(&l, "a", REPLY_ERROR, "longer");
+    give_command(&l, "b", "movej");
+    take_move(&l);
+    pass_samples(&l, 6000, true);
+    expect_reply(&l, "b", REPLY_ERROR, "by hand");
     CHECK_INT("nothing more", l.d.state, DRIVE_LATCHED);
 }
 
@@ -142,29 +143,29 @@ static void test_stops(void)
 {
     struct lab l;
     begin_lab(&l);
-    give(&l, "a", "movej");
-    give(&l, "b", "movej");
-    take(&l);
+    give_command(&l, "a", "movej");
+    give_command(&l, "b", "movej");
+    take_move(&l);
     l.s.stop = "protective stop";
     l.s.protective = true;
-    pass(&l, 1, false);
-    expect(&l, "a", REPLY_BLOCKED, "protective stop");
-    expect(&l, "b", REPLY_HALTED, "had not begun");
-    give(&l, "u", "unlock");
-    expect(&l, "u", REPLY_ERROR, "5 s");
-    pass(&l, 700, false);
+    pass_samples(&l, 1, false);
+    expect_reply(&l, "a", REPLY_BLOCKED, "protective stop");
+    expect_reply(&l, "b", REPLY_HALTED, "had not begun");
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_ERROR, "5 s");
+    pass_samples(&l, 700, false);
     CHECK("not by itself", !l.d.upload && !l.d.unlock);
-    give(&l, "u", "unlock");
-    expect(&l, "u", REPLY_DONE, "");
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_DONE, "");
     CHECK("unlocks", l.d.unlock);
     l.s.stop = NULL;
     l.s.protective = false;
-    pass(&l, 1, false);
+    pass_samples(&l, 1, false);
     CHECK("uploads", l.d.upload);
-    pass(&l, 1, false);
-    give(&l, "early", "movej");
-    expect(&l, "early", REPLY_ERROR, "being started");
-    pass(&l, 10, true);
+    pass_samples(&l, 1, false);
+    give_command(&l, "early", "movej");
+    expect_reply(&l, "early", REPLY_ERROR, "being started");
+    pass_samples(&l, 10, true);
     CHECK_INT("ready", l.d.state, DRIVE_READY);
 }
 
@@ -173,23 +174,23 @@ static void test_gone(void)
     struct lab l;
     begin_lab(&l);
     l.d.upload = false;
-    give(&l, "a", "movej");
-    take(&l);
-    pass(&l, 200, false); /* no echo of a beat */
-    expect(&l, "a", REPLY_ERROR, "stopped or replaced");
-    pass(&l, 1000, false);
+    give_command(&l, "a", "movej");
+    take_move(&l);
+    pass_samples(&l, 200, false); /* no echo of a beat */
+    expect_reply(&l, "a", REPLY_ERROR, "stopped or replaced");
+    pass_samples(&l, 1000, false);
     CHECK("it ends nobody's program", !l.d.upload);
     drive_lost(&l.d, "the connection was lost");
-    pass(&l, 1, false);
+    pass_samples(&l, 1, false);
     CHECK("starts after a new connection", l.d.upload);
-    pass(&l, 10, true);
-    give(&l, "b", "movej");
+    pass_samples(&l, 10, true);
+    give_command(&l, "b", "movej");
     drive_set_control(&l.d, DRIVE_CONTROL_LOCAL);
-    expect(&l, "b", REPLY_HALTED, "local mode");
-    give(&l, "c", "movej");
-    expect(&l, "c", REPLY_ERROR, "local mode");
+    expect_reply(&l, "b", REPLY_HALTED, "local mode");
+    give_command(&l, "c", "movej");
+    expect_reply(&l, "c", REPLY_ERROR, "local mode");
     l.d.upload = false;
-    pass(&l, 500, false);
+    pass_samples(&l, 500, false);
     CHECK("nothing in local mode", !l.d.upload);
     drive_set_control(&l.d, DRIVE_CONTROL_REMOTE);
     CHECK("connects again", l.d.connect);
@@ -205,20 +206,20 @@ static void test_jogs(void)
     c.arm.time_s = 1.0;
     (void)snprintf(c.id, sizeof c.id, "a");
     drive_command(&l.d, &c, l.s.now_us);
-    take(&l);
+    take_move(&l);
     CHECK_INT("operation", l.d.inputs.input_int_register[25], 4);
     (void)snprintf(c.id, sizeof c.id, "b");
     drive_command(&l.d, &c, l.s.now_us);
     CHECK("one takes the other's place", l.d.stopping);
-    finish(&l, 2);
-    expect(&l, "a", REPLY_HALTED, "");
+    finish_move(&l, 2);
+    expect_reply(&l, "a", REPLY_HALTED, "");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
     c.arm.time_s = 6.0;
-    take(&l);
-    finish(&l, 1);
-    expect(&l, "b", REPLY_DONE, "");
+    take_move(&l);
+    finish_move(&l, 1);
+    expect_reply(&l, "b", REPLY_DONE, "");
     drive_command(&l.d, &c, l.s.now_us);
-    expect(&l, "b", REPLY_ERROR, "5 s");
+    expect_reply(&l, "b", REPLY_ERROR, "5 s");
 }
 
 int main(void)

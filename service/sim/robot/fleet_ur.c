@@ -206,7 +206,7 @@ static void stop_arm(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
     robot_command(f->options.kind, r->memory, &c, reply, f);
 }
 
-static void take_upload(struct fleet_ur *u, const struct rtde_inputs *in, int64_t now_us)
+static void start_uploaded(struct fleet_ur *u, const struct rtde_inputs *in, int64_t now_us)
 {
     (void)pthread_mutex_lock(&u->mutex);
     const uint32_t mark = u->uploaded;
@@ -248,7 +248,7 @@ void fleet_ur_apply(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
     if (!u) {
         return;
     }
-    take_upload(u, in, now_us);
+    start_uploaded(u, in, now_us);
     if (in->input_int_register[BEAT] != u->beat) {
         u->beat = in->input_int_register[BEAT];
         u->beat_us = now_us;
