@@ -84,6 +84,7 @@ struct bridge {
     char boot[EVENT_BOOT_MAX];
     double clock_s; /* s, monotonic time minus the controller's */
     bool clock_known, online;
+    bool listening;        /* to commands: the broker has confirmed the subscription */
     bool asked, announced; /* asked: connection tried; announced: the broker has `online` */
     char reason[EVENT_ID_MAX];
     double last_s;      /* s, controller's timestamp */
@@ -139,6 +140,10 @@ static void publish_connection(struct bridge *b)
 {
     char text[PAYLOAD_MAX];
     struct json_writer w;
+    if (!b->listening) { /* who reads `online` may send a command at once, and it would be lost */
+        b->announced = true;
+        return;
+    }
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_connection(&w, b->online, b->boot, b->online ? "" : b->reason);
     b->announced = publish_word(b, "real/connection", 1, true, &w);
@@ -567,7 +572,8 @@ static void handle_change(void *context, bool up, const char *why)
 /* The broker may have published our last will, so each connection announces the state again. */
 static void republish_connection(struct bridge *b, const struct mqtt_client_state *state)
 {
-    if (state->connections != b->mqtt_connections) {
+    b->listening = state->subscribed;
+    if (b->listening && state->connections != b->mqtt_connections) {
         b->mqtt_connections = state->connections;
         if (b->asked) {
             publish_connection(b);

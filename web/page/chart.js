@@ -82,11 +82,17 @@ export function chart(root, {label, options, signal, height = "22rem", tools = t
         animatedZooms: false, highlightCircleSize: 4,
         strokeWidth: 1.6, rightGap: 10, labelsUTC: false, digitsAfterDecimal: 4, ...options(),
     });
-    async function draw(rows, more = {}) {
+    // Without rows dygraphs would draw one of a single column, and complain about it.
+    function noRows(more) {
+        const {labels: [first, ...others], customBars} = {...all(), ...more};
+        return [[first === "time" ? new Date(0) : 0, ...others.map(() => (customBars ? [null, null, null] : null))]];
+    }
+    async function draw(given, more = {}) {
         await load();
         if (signal.aborted) {
             return;
         }
+        const rows = given.length > 0 ? given : noRows(more);
         if (graph) {
             graph.updateOptions({file: rows, ...more});
             return;

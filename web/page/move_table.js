@@ -4,7 +4,7 @@ import {get} from "./api.js";
 import {fixed, known, plusMinus, signed, time, withUnit} from "./format.js";
 import {drawWhy, fetchWhy} from "./move_why.js";
 import {judgedText} from "./pair_state.js";
-import {pairAddress} from "./router.js";
+import {keepQuery, pairAddress} from "./router.js";
 import {button, el, empty, field, redraw, symbol, table} from "./ui.js";
 import {INCONSISTENT, VERDICTS, verdictChip, verdictsOf} from "./verdicts.js";
 
@@ -163,24 +163,18 @@ const keyOf = e => e.t.toFixed(6);
 export class MoveTable {
     // query: of the address of the page. onChange() must fetch and draw again. shown() is what else of the view the
     // address has.
-    constructor(pair, path, query, signal) {
+    constructor(pair, path, query) {
         const open = LAB_TIME.test(query.move) ? Number(query.move).toFixed(6) : null;
-        Object.assign(this, {pair, path, open, signal, onChange: () => {}, shown: () => ({})});
+        Object.assign(this, {pair, path, open, onChange: () => {}, shown: () => ({})});
         this.sought = open !== null; // the address names a move: its row is scrolled to, once
         this.filter = new Filter(query, () => this.changed());
         this.list = el("div", {});
         this.node = el("div", {}, this.filter.node, this.list);
     }
 
-    // The last key of a filter may be waited for when the view has been left already.
     writeAddress() {
-        if (this.signal.aborted) {
-            return;
-        }
         const all = {...this.filter.query(), move: this.open ?? "", ...this.shown()};
-        const given = Object.entries(all).filter(([, text]) => text !== "");
-        const search = new URLSearchParams(given).toString();
-        history.replaceState(null, "", pairAddress(this.pair, "lag") + (search ? `?${search}` : ""));
+        keepQuery(pairAddress(this.pair, "lag"), Object.entries(all).filter(([, text]) => text !== ""));
     }
 
     changed() {

@@ -37,6 +37,16 @@ export function teamAddress(team) {
     return `#/team/${encodeURIComponent(team)}`;
 }
 
+// Writes what a view shows into its address. A view that is being left writes nothing: the address may be another one
+// already, and the view not hear of it before the next event.
+export function keepQuery(place, query) {
+    const [here, there] = [location.hash, place].map(address => JSON.stringify({...parse(address), query: null}));
+    if (here === there) {
+        const search = new URLSearchParams(query).toString();
+        history.replaceState(null, "", place + (search ? `?${search}` : ""));
+    }
+}
+
 // run(route) now and whenever the address changes.
 export function follow(run) {
     const go = () => run(parse(location.hash));

@@ -4,7 +4,7 @@ import {get} from "./api.js";
 import {downloadLink} from "./download.js";
 import {count, dateTime, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
-import {pairAddress} from "./router.js";
+import {keepQuery, pairAddress} from "./router.js";
 import {append, button, el, empty, failure, muted, redraw, section, show, symbol, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
@@ -62,7 +62,7 @@ export function mount(root, {pair, path, route, signal}) {
         }), older && limit >= MOST && muted(`Older ones than these ${count(MOST)} are had over HTTP, by their pages.`));
     }, error => show(body, failure(error)));
     choice.addEventListener("change", () => {
-        history.replaceState(null, "", pairAddress(pair, "alarms") + (choice.value ? `?type=${choice.value}` : ""));
+        keepQuery(pairAddress(pair, "alarms"), choice.value ? {type: choice.value} : {});
         refresh();
     });
 }

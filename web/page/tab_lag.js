@@ -265,7 +265,7 @@ export function mount(root, {pair, path, route, signal}) {
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
     const forecast = forecastBox(path);
-    const moves = new MoveTable(pair, path, route.query, signal);
+    const moves = new MoveTable(pair, path, route.query);
     lagChart.restore(route.query);
     moves.shown = () => lagChart.query();
     moves.writeAddress(); // without what was no verdict, number or time

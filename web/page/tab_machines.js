@@ -2,7 +2,7 @@
 
 import {diagramOf, drawing} from "./diagrams.js";
 import {ago, count, figures, known, labNow, time} from "./format.js";
-import {pairAddress} from "./router.js";
+import {keepQuery, pairAddress} from "./router.js";
 import {button, el, empty, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
@@ -194,7 +194,7 @@ export function mount(root, {pair, path, route, signal}) {
 
     function choose(key) {
         chosen = key;
-        history.replaceState(null, "", `${pairAddress(pair, "machines")}?machine=${encodeURIComponent(key)}`);
+        keepQuery(pairAddress(pair, "machines"), {machine: key});
         draw().catch(error => show(panel, failure(error)));
     }
 

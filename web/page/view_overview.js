@@ -5,7 +5,7 @@ import {ago, count, labNow} from "./format.js";
 import {PairTable, PairWall, SORTS, sortRows} from "./pair_list.js";
 import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, sideState, trustLine, verdictBar,
     verdictWords, whatToDo, wordsOfAlarm} from "./pair_state.js";
-import {pairAddress, teamAddress} from "./router.js";
+import {keepQuery, pairAddress, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
 import {el, empty, failure, field, marked, muted, redraw, say, show, symbol, waiting} from "./ui.js";
 import {watch} from "./watch.js";
@@ -237,7 +237,7 @@ class Overview {
         const given = Object.entries({look: this.look, sort: this.sort === "trouble" ? null : this.sort,
             reversed: this.reversed ? "1" : null, level: LEVELS[this.level]?.name, name: this.filter.value.trim()})
             .filter(([, value]) => value);
-        history.replaceState(null, "", given.length > 0 ? `#/?${new URLSearchParams(given)}` : "#/");
+        keepQuery("#/", given);
     }
 
     drawLevels() {
