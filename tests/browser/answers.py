@@ -17,7 +17,7 @@ LATE_S = 1.5
 # interval, the last one, too.
 QUESTIONS = {
     "Is this twin good?": (("Not known.", "Yes."), ("No.", "Not known.", "Yes.")),
-    "Since when not?": (("The last move is as it should be.", ": 1 move was"), ("2 moves in a row were not as expected",)),
+    "Since when not?": (("The last move is as it should be.", ": 1 move was"), (" moves in a row were not as expected",)),
     "Which move was worst, and why?": (("Move ", ": lag "), (f"Move {GOOD + 2}", "Mostly by the motion.")),
     "What should I drive next?": (("Turn ", "Nothing: ", "There are enough moves"),) * 2,
     "Is the new simulator better?": (("Not known. Nothing is new",), ("moves before and 2 after",)),
