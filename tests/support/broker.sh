@@ -2,7 +2,6 @@
 #
 #   . tests/support/broker.sh
 #   broker_start            # sets broker_port, broker_dir, broker_pid; exits 77 without mosquitto
-#   broker_restart KILL     # the same port and database again, after SIGKILL (default TERM)
 #   broker_stop             # also done by the trap that broker_start sets
 #
 # It uses the settings file that Tandem ships, plus the lines of $broker_settings. A test with a trap of its own calls
@@ -13,8 +12,8 @@ broker_program=$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v mosquitto || tr
 # A loopback port that nobody listens on.
 free_port() {
     while :; do
-        free_port_n=$(awk -v s="$(od -An -N4 -tu4 /dev/urandom)" \
-            'BEGIN { srand(s); print 20000 + int(rand() * 12000) }')
+        # Not by awk: mawk takes every seed above 2^31 for the same one.
+        free_port_n=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 12000))
         # Local address in hexadecimal, state 0A is LISTEN.
         if ! grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf '%04X' "$free_port_n") .* 0A " \
             /proc/net/tcp /proc/net/tcp6 2>/dev/null; then
@@ -24,8 +23,9 @@ free_port() {
     done
 }
 
+# That somebody listens on its port is not enough: it may be another one.
 broker_up() {
-    grep -qi "^ *[0-9]*: 0100007F:$(printf '%04X' "$broker_port") .* 0A " /proc/net/tcp
+    grep -q 'mosquitto version .* running$' "$broker_dir/mosquitto.log" 2>/dev/null
 }
 
 broker_launch() {
@@ -67,12 +67,6 @@ broker_start() {
     } >"$broker_dir/mosquitto.conf"
     trap broker_stop EXIT
     trap 'exit 1' INT TERM
-    broker_launch
-}
-
-broker_restart() {
-    kill -s "${1:-TERM}" "$broker_pid"
-    wait "$broker_pid" 2>/dev/null || true
     broker_launch
 }
 
