@@ -72,6 +72,8 @@ static void test_query_times(void)
         {"a date", "since=1970-01-02", INT64_C(86400000000)},
         {"yesterday", "since=yesterday", INT64_C(1795046400000000)},
         {"two hours ago", "since=-2h", INT64_C(1795146955599953)},
+        {"iso, plus for both", "since=1970-01-01+01:00:01+01:00", 1000000},
+        {"iso, plus for the blank", "since=1970-01-01+00:00:01", 1000000},
         {"iso, encoded plus", "since=1970-01-01T01:00:01%2B0100", 1000000},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -166,6 +168,41 @@ static void test_query_refusals(void)
     CHECK_TEXT("long cursor", err.where, "cursor");
 }
 
+/* A form sends a blank as '+'; an empty text is no long one. */
+static void test_query_texts(void)
+{
+    static const struct {
+        const char *text, *fault, *said;
+    } rows[] = {
+        {"virtual_version=", "missing_value", "is empty: 1 to 64 bytes were expected"},
+        {"virtual_version", "missing_value", "is empty: 1 to 64 bytes were expected"},
+        {"pair=0123456789abcdef0123456789abcdef", "too_long",
+         "has 32 bytes: 1 to 31 were expected"},
+        {"virtual_version=%zz", "bad_encoding",
+         "has a broken %XX or a control character, or is too long"},
+    };
+    const unsigned allowed = EVERY | QUERY_BIT(QUERY_VIRTUAL_VERSION) |
+                             QUERY_BIT(QUERY_REAL_VERSION) | QUERY_BIT(QUERY_MASS);
+    struct query q;
+    struct err err = {0};
+    CHECK_INT("plus",
+              query_parse("virtual_version=sim+2+rc%2B1&real_version=%2b&name=trial+1.csv"
+                          "&mass=1e+2&pair=r1",
+                          allowed, NOW_US, &q, &err),
+              STATUS_OK);
+    CHECK_TEXT("a blank", q.version[SIDE_VIRTUAL], "sim 2 rc+1");
+    CHECK_TEXT("a plus", q.version[SIDE_REAL], "+");
+    CHECK_TEXT("a file", q.name, "trial 1.csv");
+    CHECK("a number", q.mass_kg > 99.0 && q.mass_kg < 101.0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        err = (struct err){0};
+        CHECK_INT(rows[i].text, query_parse(rows[i].text, allowed, NOW_US, &q, &err),
+                  STATUS_E_PARSE);
+        CHECK_TEXT(rows[i].text, fault_name(err.fault), rows[i].fault);
+        CHECK_TEXT(rows[i].text, err.text, rows[i].said);
+    }
+}
+
 /* The stream's own pair=, type= and last_event_id=. */
 static void test_query_lists(void)
 {
@@ -235,6 +272,7 @@ int main(void)
     CU_add_test(suite, "values", test_query_values);
     CU_add_test(suite, "times", test_query_times);
     CU_add_test(suite, "refusals", test_query_refusals);
+    CU_add_test(suite, "texts", test_query_texts);
     CU_add_test(suite, "lists", test_query_lists);
     CU_add_test(suite, "many", test_query_many);
     return check_run();

@@ -12,11 +12,12 @@
 #include "base/text/text.h"
 #include "logger/message/record.h"
 
-bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
+/* plus: what '+' is decoded to. */
+static bool decode_text(const char *text, size_t bytes, char plus, char *out, size_t size)
 {
     size_t n = 0;
     for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
+        unsigned char c = (unsigned char)(text[i] == '+' ? plus : text[i]);
         if (c == '%') {
             if (bytes - i <= 2 || !isxdigit((unsigned char)text[i + 1]) ||
                 !isxdigit((unsigned char)text[i + 2])) {
@@ -35,6 +36,11 @@ bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
     }
     out[n] = '\0';
     return true;
+}
+
+bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
+{
+    return decode_text(text, bytes, '+', out, size);
 }
 
 bool percent_encode(const char *text, char *out, size_t size)
@@ -80,13 +86,27 @@ enum status query_refuse(const struct query_value *v, enum fault fault, const ch
     return err_set(v->err, v->refused, fault, v->name, "%s", what);
 }
 
+/* People write times and numbers as they are, with the '+' of a zone or exponent, which was
+ * read as a blank. Behind `from` they have none, so the last blank is that '+'. */
+static void restore_plus(const struct query_value *v, size_t from,
+                         char text[QUERY_TEXT_MAX + 1])
+{
+    (void)snprintf(text, QUERY_TEXT_MAX + 1, "%s", v->text);
+    char *blank = strrchr(text, ' ');
+    if (blank && blank >= text + from) {
+        *blank = '+';
+    }
+}
+
 enum status query_number(const struct query_value *v, double min, double max, bool whole,
                          double *out)
 {
-    const char *const end = v->text + strlen(v->text);
+    char text[QUERY_TEXT_MAX + 1];
     double number = 0.0;
-    if (v->text[0] && number_scan(v->text, end, &number) == end && number >= min &&
-        number <= max && (!whole || v->text[strspn(v->text, "0123456789")] == '\0')) {
+    restore_plus(v, 0, text);
+    const char *const end = text + strlen(text);
+    if (text[0] && number_scan(text, end, &number) == end && number >= min && number <= max &&
+        (!whole || text[strspn(text, "0123456789")] == '\0')) {
         *out = number;
         return STATUS_OK;
     }
@@ -97,9 +117,13 @@ enum status query_number(const struct query_value *v, double min, double max, bo
 enum status query_text(const struct query_value *v, size_t size, char *out)
 {
     const size_t n = strlen(v->text);
-    if (n == 0 || n >= size) {
+    if (n == 0) {
+        return err_set(v->err, v->refused, FAULT_MISSING_VALUE, v->name,
+                       "is empty: 1 to %zu bytes were expected", size - 1);
+    }
+    if (n >= size) {
         return err_set(v->err, v->refused, FAULT_TOO_LONG, v->name,
-                       "must have 1 to %zu characters", size - 1);
+                       "has %zu bytes: 1 to %zu were expected", n, size - 1);
     }
     memcpy(out, v->text, n + 1);
     return STATUS_OK;
@@ -134,9 +158,10 @@ static enum status read_pair(const struct query_reader *r, const char *text, siz
         return query_refuse(&v, FAULT_DUPLICATE_NAME, "given twice");
     }
     *given |= UINT64_C(1) << i;
-    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, r->value_max)) {
+    const char *from = equals ? equals + 1 : text + n;
+    if (!decode_text(from, (size_t)(text + n - from), ' ', value, r->value_max)) {
         return query_refuse(&v, FAULT_BAD_ENCODING,
-                            "has no value, a broken %XX, or is too long");
+                            "has a broken %XX or a control character, or is too long");
     }
     return r->read(r->context, i, &v);
 }
@@ -173,7 +198,9 @@ static enum status read_time(const struct query_value *v, const struct parameter
                              void *out, struct reading *query)
 {
     (void)how;
-    const int64_t t_us = iso_time_parse_asked(v->text, query->now_us);
+    char text[QUERY_TEXT_MAX + 1];
+    restore_plus(v, sizeof "2026-11-20T" - 1, text);
+    const int64_t t_us = iso_time_parse_asked(text, query->now_us);
     if (t_us == LAB_TIME_NONE) {
         return query_refuse(v, FAULT_TIME_EXPECTED,
                             "not a time: " ISO_TIME_ASKED " would be right");

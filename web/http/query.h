@@ -85,7 +85,7 @@ struct query {
 
 /* Decode text[bytes] to out[size] with a NUL. False, with out unspecified: a '%' without two
  * hexadecimal digits, a control character in the result (NUL above all), or too little room.
- * '+' stays '+', because ISO 8601 offsets need it. */
+ * '+' stays '+'; in a query's values it is a blank (query_read()). */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
 /* Encode text for a query or a segment of a path; false: out[size] is too small. */
@@ -118,7 +118,8 @@ struct query_reader {
     void *context;
 };
 
-/* Read each "name=value" of a query. An unknown name, a name given twice and a value without
+/* Read each "name=value" of a query. '+' in a value is a blank, as forms send it; in numbers
+ * and in zones of times it stays '+'. An unknown name, a name given twice and a value without
  * its encoding are refused with the name in err->where; so is what read() refuses. */
 MUST_USE enum status query_read(const char *text, const struct query_reader *reader,
                                 struct err *err);
