@@ -210,8 +210,7 @@ void compare_print_text(const char *id, const struct recorded_pair *a,
     print_share(c, out);
     for (enum compared_time t = TIME_LAG; t < TIME_COUNT; t++) {
         const struct compared_shift *s = &c->shift[t];
-        const bool unknown = s->why && s->n[IN_A] + s->n[IN_B] > 0;
-        if (all || unknown || comparison_shift_differs(s)) {
+        if (all || comparison_shift_is_unknown(s) || comparison_shift_differs(s)) {
             print_shift(compared_time_name(t), s, out);
         }
     }

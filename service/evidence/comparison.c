@@ -149,12 +149,14 @@ static void compare_matched(double confidence, const struct room *room,
     const double *d = room->a;
     const size_t n = s->n[IN_A];
     double larger = 0.0;
+    s->equal = true;
+    for (size_t i = 0; i < n; i++) { /* a tie counts half */
+        larger += d[i] > 0.0 ? 1.0 : d[i] < 0.0 ? 0.0 : 0.5;
+        s->equal = s->equal && fabs(d[i]) < TIME_STEP_S;
+    }
     if (n < COMPARED_MIN) {
         s->why = "fewer than 6 commands in both";
         return;
-    }
-    for (size_t i = 0; i < n; i++) { /* a tie counts half */
-        larger += d[i] > 0.0 ? 1.0 : d[i] < 0.0 ? 0.0 : 0.5;
     }
     s->method = SHIFT_PAIRED;
     s->larger = share_find(larger, (double)n, confidence);
@@ -204,6 +206,7 @@ static void find_unmatched(const struct recorded_pair *a, const struct recorded_
     double *y = room->b + 2 * room->n;
     s->n[IN_A] = in_a.n;
     s->n[IN_B] = in_b.n;
+    s->equal = in_a.n == in_b.n && memcmp(x, y, in_a.n * sizeof *x) == 0;
     if (same_moves_difference(&in_a, &in_b, confidence, &s->shift.value, &s->shift.lo,
                               &s->shift.hi)) {
         s->method = SHIFT_SAME_MOVES;
@@ -347,6 +350,11 @@ bool comparison_shift_differs(const struct compared_shift *shift)
     return shift->changed > 0 || shift->shift.lo > 0.0 || shift->shift.hi < 0.0;
 }
 
+bool comparison_shift_is_unknown(const struct compared_shift *shift)
+{
+    return shift->why && !shift->equal && shift->n[IN_A] + shift->n[IN_B] > 0;
+}
+
 bool comparison_verdicts_differ(const struct comparison *c)
 {
     bool differs = false;
@@ -368,7 +376,7 @@ bool comparison_differs(const struct comparison *c)
         comparison_verdicts_differ(c);
     for (size_t t = 0; t < TIME_COUNT; t++) {
         differs = differs || comparison_shift_differs(&c->shift[t]) ||
-                  (c->shift[t].why && c->shift[t].n[IN_A] + c->shift[t].n[IN_B] > 0);
+                  comparison_shift_is_unknown(&c->shift[t]);
     }
     for (size_t side = 0; side < SIDE_COUNT; side++) {
         for (size_t i = 0; i < c->term_count[side]; i++) {

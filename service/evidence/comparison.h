@@ -33,6 +33,7 @@ struct compared_shift {
     struct share larger;     /* of matched commands, in B */
     struct rank_superiority superiority;
     size_t changed;  /* commands of one recording */
+    bool equal;      /* both have the same times: nothing differs, known or not */
     const char *why; /* static: why it is unknown */
 };
 
@@ -74,6 +75,8 @@ void comparison_free(struct comparison *comparison);
 /* Is the difference known, and is its interval without zero? One recording: does any command
  * differ? */
 bool comparison_shift_differs(const struct compared_shift *shift);
+/* May it differ, though nobody can tell? */
+bool comparison_shift_is_unknown(const struct compared_shift *shift);
 bool comparison_verdicts_differ(const struct comparison *c);
 bool comparison_differs(const struct comparison *c);
 

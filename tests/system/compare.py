@@ -84,6 +84,18 @@ def check_laws():
         done = tandem("compare", f"{name}.json", f"{name}.json")
         check("against itself", not done.stdout and not done.stderr, done.stdout + done.stderr)
         check("against itself, all", "r1" in tandem("compare", "--all", f"{name}.json", f"{name}.json").stdout)
+    few = json.load(open("B.json"))
+    for count in (9, 5, 1):
+        del few["pairs"]["r1"]["entries"][count:]
+        json.dump(few, open("few.json", "w"))
+        for rule in ("auto", "id", "sequence", "none"):
+            done = tandem("compare", "--match", rule, "few.json", "few.json")
+            check(f"{count} against themselves by {rule}", not done.stdout and not done.stderr, done.stdout + done.stderr)
+    few["pairs"]["r1"]["entries"][0]["real_lap_s"] += 0.001
+    json.dump(few, open("other.json", "w"))
+    for rule in ("sequence", "none"):
+        text = tandem("compare", "--match", rule, "few.json", "other.json").stdout
+        check("few that differ", "real_lap_s" in text and "fewer than 6" in text and "virtual" not in text, text)
     for a, b in (("A", "B"), ("A", "same"), ("gate_A", "gate_turns"), ("A", "gate_A")):
         forth = json.loads(tandem("compare", f"{a}.json", f"{b}.json", "--json").stdout)["pairs"]["r1"]
         back = json.loads(tandem("compare", f"{b}.json", f"{a}.json", "--json").stdout)["pairs"]["r1"]
