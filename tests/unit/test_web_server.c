@@ -177,14 +177,33 @@ static void test_bodies(void)
     http_free(&reply);
     (void)close(fd);
 
-    /* Without end: cut off, not read for ever. */
+    /* Far too many have the reason as well, and are counted. Without end: cut off, not read for
+     * ever, and counted as unreadable. */
+    static char large[0x10000 + 10];
+    const size_t large_bytes =
+        (size_t)snprintf(large, sizeof large, "10000\r\n%065536d\r\n", 0);
     fd = send_head(port, chunked);
-    int sent = 0;
-    while (sent < 10000 && http_send(fd, chunk, 1031)) {
-        sent++;
+    bool sent = true;
+    for (int i = 0; i < 32 && sent; i++) {
+        sent = http_send(fd, large, large_bytes);
     }
-    CHECK("endless", sent < 10000);
+    CHECK("two megabytes are read", sent && http_send(fd, "0\r\n\r\n", 5));
+    reply = http_receive(fd);
+    CHECK_INT("two megabytes", reply.status, 413);
+    CHECK("why", strstr(reply.body, "at most 256 bytes of body are accepted here"));
+    http_free(&reply);
     (void)close(fd);
+    fd = send_head(port, chunked);
+    for (int i = 0; i < 1000 && sent; i++) {
+        sent = http_send(fd, large, large_bytes);
+    }
+    CHECK("endless", !sent);
+    (void)close(fd);
+    reply = http_get(port, "/metrics");
+    CHECK("counted", strstr(reply.body, "\ntandem_http_requests_total{status=\"4xx\"} 3\n"));
+    CHECK("no whole request",
+          strstr(reply.body, "\ntandem_http_refused_total{reason=\"unreadable\"} 1\n"));
+    http_free(&reply);
 
     fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
                          "Authorization: Bearer t\r\nConnection: close\r\n"

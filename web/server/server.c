@@ -36,9 +36,11 @@ enum {
     QUIET_MS = 100,                /* and count as ended after this time without any */
     /* minimal rate of an upload of more than one packet */
     UPLOAD_BYTES_PER_MS = 32,
-    /* An unwanted body is read up to this size, so that the client receives the reason; beyond
-     * it the connection is closed. */
+    /* An unwanted body of this size is read, so that the client receives the reason after it;
+     * before a longer one. libmicrohttpd cannot answer within a body, so one in chunks is read
+     * up to the second size; then the connection is closed. */
     DRAIN_MAX = 64 * 1024,
+    DRAIN_CHUNKS_MAX = 32 * 1024 * 1024,
     CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
     URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
 };
@@ -381,7 +383,8 @@ static bool is_too_slow(const struct exchange *x)
     return monotonic_clock_ms() - x->begun_ms > allowed_ms;
 }
 
-static enum MHD_Result receive_body(struct exchange *x, const char *data, size_t *bytes)
+static enum MHD_Result receive_body(struct MHD_Connection *connection, struct exchange *x,
+                                    const char *data, size_t *bytes)
 {
     x->received += *bytes;
     if (!x->answered && !dispatch_fits(&x->request, x->received, &x->response)) {
@@ -390,7 +393,9 @@ static enum MHD_Result receive_body(struct exchange *x, const char *data, size_t
         x->answered = true;
     }
     x->drained += x->answered ? *bytes : 0;
-    if (x->drained > DRAIN_MAX || is_too_slow(x)) {
+    if (x->drained > DRAIN_CHUNKS_MAX || is_too_slow(x)) {
+        dispatch_report_refused(&x->web->context, peer_of(connection), WEB_REFUSED_UNREADABLE,
+                                x->url);
         return MHD_NO;
     }
     if (!x->answered) {
@@ -414,7 +419,7 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
         return begin_request(connection, method, url, version, x);
     }
     if (*bytes > 0) {
-        return receive_body(x, data, bytes);
+        return receive_body(connection, x, data, bytes);
     }
     if (!x->answered) {
         x->answered = true;
