@@ -6,9 +6,9 @@ void bar_write_json(struct json_writer *w, const char *key, const struct bar *ba
 {
     JSON_WRITE_OBJECT(
         w, key, JSON("kind", bar_kind_name(bar->kind)), JSON("robot", bar->robot),
-        JSON_IF(bar->resource[0], JSON("resource", bar->resource)),
-        JSON_IF(bar->task[0], JSON(bar->kind == BAR_MEET ? "meeting" : "task", bar->task)),
-        JSON_IF(bar->arg[0], JSON("arg", bar->arg)),
+        JSON_OPTIONAL("resource", bar->resource),
+        JSON_OPTIONAL(bar->kind == BAR_MEET ? "meeting" : "task", bar->task),
+        JSON_OPTIONAL("arg", bar->arg),
         JSON_IF(bar->number > 0, JSON(bar->resource[0] ? "fence" : "n", bar->number)),
         JSON_SECONDS("from", bar->from_us), JSON_SECONDS("to", bar->to_us),
         JSON_IF(bar->open, JSON("open", bar->open)),

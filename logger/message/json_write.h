@@ -164,6 +164,8 @@ struct json_row {
 #define JSON_OF12(s, member, ...) JSON_OF1(s, member), JSON_OF11(s, __VA_ARGS__)
 /* Unless its value is given, the row is left out and not even computed. */
 #define JSON_IF(given, row) ((given) ? (row) : JSON_ROW(NULL, JSON_FORM_ABSENT, .count = 0))
+/* A text, left out if it is NULL or "". */
+#define JSON_OPTIONAL(key, text) json_row_optional(key, text)
 /* An object of these rows, or null. */
 #define JSON_KNOWN(key, known, ...) ((known) ? JSON_OBJECT(key, __VA_ARGS__) : JSON_NULL(key))
 
@@ -216,6 +218,10 @@ static inline struct json_row json_row_count(const char *key, uint64_t value)
 static inline struct json_row json_row_text(const char *key, const char *value)
 {
     return JSON_ROW(key, JSON_FORM_TEXT, .value.text = value);
+}
+static inline struct json_row json_row_optional(const char *key, const char *value)
+{
+    return JSON_IF(value && value[0], json_row_text(key, value));
 }
 
 void json_write_rows(struct json_writer *w, const struct json_row *rows);

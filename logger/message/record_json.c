@@ -58,7 +58,6 @@ static const char *timeout_side(const struct entry *e)
 #define OPTIONAL_SECONDS(key, us) JSON_IF((us) != LAB_TIME_NONE, JSON_SECONDS(key, us))
 #define OPTIONAL_AXES(key, x, n)  JSON_IF((n) > 0, JSON_NUMBERS(key, x, n))
 #define OPTIONAL_REAL(key, x)     JSON_IF(isfinite(x), JSON(key, x))
-#define OPTIONAL_TEXT(key, text)  JSON_IF((text)[0], JSON(key, text))
 #define FORECAST_ROW(name, f)                                                                  \
     JSON_IF((f).expected_us != LAB_TIME_NONE,                                                  \
             JSON_GROUP(JSON_SECONDS(name "_expected_s", (f).expected_us),                      \
@@ -107,13 +106,13 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         OPTIONAL_SECONDS("real_wait_s", e->wait_us[SIDE_REAL]),
         OPTIONAL_SECONDS("virtual_wait_s", e->wait_us[SIDE_VIRTUAL]),
         STATUS("real_status", e, SIDE_REAL), STATUS("virtual_status", e, SIDE_VIRTUAL),
-        OPTIONAL_TEXT("real_version", e->version[SIDE_REAL]),
-        OPTIONAL_TEXT("virtual_version", e->version[SIDE_VIRTUAL]),
+        JSON_OPTIONAL("real_version", e->version[SIDE_REAL]),
+        JSON_OPTIONAL("virtual_version", e->version[SIDE_VIRTUAL]),
         JSON_IF(e->uncalibrated[SIDE_REAL] || e->uncalibrated[SIDE_VIRTUAL],
                 JSON("excluded", excluded_side(e))),
         CONSISTENCY_ROW("consistent", e->consistency),
         JSON_IF(e->consistency == INCONSISTENT, JSON("differs", e->differs)),
-        JSON_IF(e->not_compared[0], JSON("not_compared", e->not_compared)),
+        JSON_OPTIONAL("not_compared", e->not_compared),
         FORECAST_ROW("real", e->forecast[ENTRY_FORECAST_REAL]),
         FORECAST_ROW("lag", e->forecast[ENTRY_FORECAST_LAG]),
         JSON_IF(
@@ -174,13 +173,13 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_CONNECTION:
         JSON_WRITE(w, JSON("state", event->connection.online ? "online" : "offline"),
-                   OPTIONAL_TEXT("robot_version", event->connection.version));
+                   JSON_OPTIONAL("robot_version", event->connection.version));
         break;
     case EVENT_ECHO:
         json_write_int(w, "probe", event->echo.probe);
         break;
     case EVENT_VERSION:
-        JSON_WRITE(w, OPTIONAL_TEXT("robot_version", event->connection.version));
+        JSON_WRITE(w, JSON_OPTIONAL("robot_version", event->connection.version));
         break;
     case EVENT_ACK:
     case EVENT_POSE_ACK:

@@ -53,8 +53,7 @@ void bridge_write_connection(struct json_writer *w, bool online, const char *boo
                              const char *reason)
 {
     JSON_WRITE_OBJECT(w, NULL, JSON("state", online ? "online" : "offline"),
-                      JSON_IF(boot[0], JSON("boot", boot)),
-                      JSON_IF(reason[0], JSON("reason", reason)));
+                      JSON_OPTIONAL("boot", boot), JSON_OPTIONAL("reason", reason));
 }
 
 static void write_line(struct json_writer *w, const struct arm_watched *m)
@@ -122,7 +121,7 @@ static void write_place(struct json_writer *w, const double q[6], const double p
 
 void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int64_t held_us)
 {
-    JSON_OPEN(w, NULL, JSON_IF(m->id[0], JSON("id", m->id)));
+    JSON_OPEN(w, NULL, JSON_OPTIONAL("id", m->id));
     write_seconds(w, "t_start", in_range(m->seen.t_start_s));
     write_seconds(w, "t", in_range(m->seen.t_end_s));
     json_write_text(w, "status", status_of(&m->seen, held_us > 0));
@@ -139,7 +138,7 @@ void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int6
 void bridge_write_drive_reply(struct json_writer *w, const struct drive_reply *r,
                               const struct rtde_outputs *now)
 {
-    JSON_OPEN(w, NULL, JSON_IF(r->id[0], JSON("id", r->id)));
+    JSON_OPEN(w, NULL, JSON_OPTIONAL("id", r->id));
     json_write_text(w, "status", reply_status_name(r->status));
     if (now->timestamp > 0.0) { /* else the controller has sent nothing yet */
         write_seconds(w, "t_start", in_range(r->t_start_s));
@@ -147,6 +146,6 @@ void bridge_write_drive_reply(struct json_writer *w, const struct drive_reply *r
         write_place(w, now->actual_q, now->actual_TCP_pose);
     }
     JSON_WRITE(w, JSON_IF(!r->calibrate, JSON_BOOL("calibrate", false)),
-               JSON_IF(r->detail[0], JSON("detail", r->detail)));
+               JSON_OPTIONAL("detail", r->detail));
     json_write_close(w);
 }

@@ -18,7 +18,9 @@ void capture_slot_write(const struct capture_slot *slot, struct json_writer *w)
                JSON("trigger", slot->trigger), JSON_SECONDS("t", slot->t_us),
                JSON_SECONDS("from", slot->from_us), JSON_SECONDS("until", slot->until_us),
                JSON_WHOLE("bytes", slot->bytes), JSON_BOOL("open", slot->open),
-               JSON_BOOL("complete", slot->complete));
+               JSON_BOOL("complete", slot->complete),
+               JSON_OPTIONAL("real_version", slot->version[SIDE_REAL]),
+               JSON_OPTIONAL("virtual_version", slot->version[SIDE_VIRTUAL]));
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -67,6 +69,10 @@ bool capture_slot_load(struct capture_slot *slot, const char *folder, const char
     (void)snprintf(slot->pair, sizeof slot->pair, "%s", json_file_text(object, "pair"));
     (void)snprintf(slot->trigger, sizeof slot->trigger, "%s",
                    json_file_text(object, "trigger"));
+    (void)snprintf(slot->version[SIDE_REAL], sizeof slot->version[0], "%s",
+                   json_file_text(object, "real_version"));
+    (void)snprintf(slot->version[SIDE_VIRTUAL], sizeof slot->version[0], "%s",
+                   json_file_text(object, "virtual_version"));
     json_decref(object);
     return object && slot->pair[0] && slot->from_us != LAB_TIME_NONE &&
            slot->until_us != LAB_TIME_NONE;

@@ -13,9 +13,10 @@ struct capture_slot {
     char pair[EVENT_PAIR_MAX], trigger[CAPTURE_WORD_MAX];
     uint64_t n;
     int64_t t_us, from_us, until_us;
-    uint64_t bytes;                /* of its lines; 0 until it was written */
-    bool open;                     /* not written yet */
-    bool complete;                 /* written, and the journal had all of it */
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the programs at its begin; "": unknown */
+    uint64_t bytes;                              /* of its lines; 0 until it was written */
+    bool open;                                   /* not written yet */
+    bool complete;                               /* written, and the journal had all of it */
     struct journal_position start; /* where the copy begins in the journal; file 0: unknown */
 };
 

@@ -32,8 +32,9 @@ enum {
 struct offer {
     uint32_t pair;
     uint64_t n;
-    int64_t t_us, begin_us; /* begin: of its command */
+    int64_t t_us, from_us; /* from: where its capture begins */
     size_t trigger;
+    char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the programs then */
 };
 
 /* A place of the journal: every line stamped at t_us or later is behind it. */
@@ -82,26 +83,33 @@ static void add_offer(struct capturer *c, const struct offer *offer)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-void capturer_offer_entry(struct capturer *c, size_t pair, const struct entry *entry,
-                          int64_t t_us)
+void capturer_offer(struct capturer *c, const struct lab *lab, const struct effect *effect)
 {
-    for (size_t i = 0; c && pair < c->file->pair_count && i < c->file->capture.on_count; i++) {
-        if (capture_trigger_is_entry(&c->triggers[i], entry)) {
-            add_offer(c, &(struct offer){(uint32_t)pair, entry->n, t_us, entry->t_us, i});
-            return;
-        }
+    const bool entry = effect->kind == EFFECT_ENTRY;
+    const struct capture_options *o = c ? &c->file->capture : NULL;
+    size_t i = 0;
+    while (c && i < o->on_count &&
+           !(entry ? capture_trigger_is_entry(&c->triggers[i], effect->entry)
+                   : capture_trigger_is_alarm(&c->triggers[i], effect->alarm))) {
+        i++;
     }
-}
-
-void capturer_offer_alarm(struct capturer *c, size_t pair, const struct alarm *alarm)
-{
-    for (size_t i = 0; c && pair < c->file->pair_count && i < c->file->capture.on_count; i++) {
-        if (capture_trigger_is_alarm(&c->triggers[i], alarm)) {
-            add_offer(c,
-                      &(struct offer){(uint32_t)pair, alarm->n, alarm->t_us, alarm->t_us, i});
-            return;
-        }
+    if (!c || i == o->on_count || effect->pair >= c->file->pair_count) {
+        return;
     }
+    struct offer offer = {.pair = effect->pair,
+                          .n = entry ? effect->entry->n : effect->alarm->n,
+                          .t_us = entry ? effect->t_us : effect->alarm->t_us,
+                          .trigger = i};
+    offer.from_us = offer.t_us - o->before_us;
+    if (entry && effect->entry->t_us < offer.from_us) { /* with its command */
+        offer.from_us = effect->entry->t_us;
+    }
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        (void)snprintf(offer.version[s], sizeof offer.version[s], "%s",
+                       pair_version_at(lab_pair(lab, offer.pair),
+                                       lab_pair_params(lab, offer.pair), s, offer.from_us - 1));
+    }
+    add_offer(c, &offer);
 }
 
 /* --- captures
@@ -186,18 +194,25 @@ static void begin_capture(struct capturer *c, const struct offer *offer)
 {
     const struct capture_options *o = &c->file->capture;
     const struct pair_params *pair = &c->file->pairs[offer->pair];
-    const int64_t from_us = offer->t_us - o->before_us;
+    char path[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
     struct capture_slot slot = {.n = offer->n,
                                 .t_us = offer->t_us,
-                                .from_us =
-                                    from_us < offer->begin_us ? from_us : offer->begin_us,
+                                .from_us = offer->from_us,
                                 .until_us = offer->t_us + time_after(o),
                                 .open = true};
     slot.start = find_mark(c, slot.from_us - pair->timeout_us);
     (void)snprintf(slot.pair, sizeof slot.pair, "%s", pair->id);
     (void)snprintf(slot.trigger, sizeof slot.trigger, "%s", o->on[offer->trigger]);
+    memcpy(slot.version, offer->version, sizeof slot.version);
     (void)snprintf(slot.id, sizeof slot.id, "%s-%llu-%lld", pair->id,
                    (unsigned long long)offer->n, (long long)(offer->t_us / 1000000));
+    /* An entry and an alarm of one second may have the same number. */
+    const size_t bytes = strlen(slot.id);
+    capture_slot_path(c->folder, slot.id, "json", path, sizeof path);
+    for (unsigned k = 2; access(path, F_OK) == 0; k++) {
+        (void)snprintf(slot.id + bytes, sizeof slot.id - bytes, "-%u", k);
+        capture_slot_path(c->folder, slot.id, "json", path, sizeof path);
+    }
     if (!capture_slot_save(&slot, c->folder)) {
         report_failure(c, &slot, strerrordesc_np(errno));
         return;
@@ -403,7 +418,8 @@ static void begin_copy(struct capturer *c, struct capture_slot *slot)
 /* Fits and requests of the lab's own lines are left out: no fit is repeated in a capture. */
 static bool is_lab_line(const char *rest)
 {
-    static const char *const words[] = {"start", "stop", "time", "away", "session", "gap"};
+    static const char *const words[] = {"start",   "stop", "time",   "away",
+                                        "session", "gap",  "version"};
     bool found = false;
     for (size_t i = 0; i < COUNT(words) && strncmp(rest, "$lab/", 5) == 0; i++) {
         found = found || strcmp(rest + 5, words[i]) == 0;
@@ -439,6 +455,33 @@ static bool is_line_of(struct capturer *c, const struct journal_line *line)
            is_topic_of(c->file, c->copied->pair, message.topic);
 }
 
+static enum status write_raw(struct capturer *c, const char *text, size_t bytes,
+                             struct err *err)
+{
+    c->raw_bytes += bytes;
+    return fwrite(text, 1, bytes, c->raw) == bytes
+               ? STATUS_OK
+               : journal_fail(c->copied->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
+}
+
+/* The lines that state the versions may be older than the copy, or than the journal. So it
+ * begins with lines before its first one and before the window, and cut_window() finds them. */
+static enum status write_versions(struct capturer *c, int64_t t_us, struct err *err)
+{
+    const struct capture_slot *slot = c->copied;
+    const int64_t before_us = (t_us < slot->from_us ? t_us : slot->from_us) - 1;
+    enum status status = STATUS_OK;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        char text[SLICE_VERSION_MAX];
+        if (slot->version[s][0] && status == STATUS_OK) {
+            const size_t bytes = slice_format_version(c->file->broker.prefix, slot->pair, s,
+                                                      slot->version[s], before_us, text);
+            status = write_raw(c, text, bytes, err);
+        }
+    }
+    return status;
+}
+
 /* Copies lines for some milliseconds; false: the end is reached, or reading failed. */
 static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
 {
@@ -458,14 +501,15 @@ static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
         if (t_us == LAB_TIME_NONE || !is_line_of(c, &line)) {
             continue;
         }
-        c->raw_bytes += line.bytes + 1;
-        if (!remove_old(c, 2 * c->raw_bytes)) { /* while it is copied, it is there twice */
+        /* while it is copied, it is there twice */
+        if (!remove_old(c, 2 * (c->raw_bytes + line.bytes + 1))) {
             c->lacks = "it would need more than half of capture.keep_mb";
             return false;
         }
-        if (fwrite(line.text, 1, line.bytes, c->raw) != line.bytes ||
-            fputc('\n', c->raw) == EOF) {
-            *status = journal_fail(slot->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
+        *status = c->raw_bytes == 0 ? write_versions(c, t_us, err) : STATUS_OK;
+        *status = *status == STATUS_OK ? write_raw(c, line.text, line.bytes, err) : *status;
+        *status = *status == STATUS_OK ? write_raw(c, "\n", 1, err) : *status;
+        if (*status != STATUS_OK) {
             return false;
         }
     }

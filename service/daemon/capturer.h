@@ -15,6 +15,7 @@
 #include "config/labfile/lab_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/journal.h"
+#include "twin/lab.h"
 #include "web/http/body.h"
 
 struct capturer;
@@ -32,10 +33,9 @@ MUST_USE enum status capturer_open(const struct lab_file *file, struct journal *
                                    struct capturer **out);
 void capturer_close(struct capturer *capturer); /* NULL is allowed */
 
-/* Lab thread. pair: its index. capturer NULL: nothing happens. */
-void capturer_offer_entry(struct capturer *capturer, size_t pair, const struct entry *entry,
-                          int64_t t_us);
-void capturer_offer_alarm(struct capturer *capturer, size_t pair, const struct alarm *alarm);
+/* Lab thread: offers an entry or alarm of the lab. capturer NULL: nothing happens. */
+void capturer_offer(struct capturer *capturer, const struct lab *lab,
+                    const struct effect *effect);
 
 /* Maintenance thread, once a round: begins captures, copies for some milliseconds, removes what
  * is too much. has_space: the disk has as much room as journal.min_free_mb wants. */

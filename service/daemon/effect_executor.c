@@ -242,8 +242,10 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
     }
 }
 
-static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry, int64_t t_us)
+static void emit_entry(struct daemon *d, const struct effect *effect)
 {
+    const uint32_t pair = effect->pair;
+    const struct entry *entry = effect->entry;
     struct record_row r;
     const struct store_row key = {.kind = STORE_ENTRIES,
                                   .pair = pair_id(d, pair),
@@ -256,21 +258,22 @@ static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entr
     if (!pass_known(d, &key)) {
         row_of_entry(&r, entry, key.pair);
         emit_record(d, pair, &r.row, "entry");
-        capturer_offer_entry(d->capturer, pair, entry, t_us);
+        capturer_offer(d->capturer, d->lab, effect);
     }
 }
 
-static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alarm)
+static void emit_alarm(struct daemon *d, const struct effect *effect)
 {
+    const struct alarm *alarm = effect->alarm;
     struct record_row r;
-    row_of_alarm(&r, alarm, pair_id(d, pair));
+    row_of_alarm(&r, alarm, pair_id(d, effect->pair));
     if (d->effect_executor.live) {
         log_write(LOG_ALARM, r.row.pair, "%s %s%s%s", r.row.type, side_name(alarm->side),
                   alarm->side < SIDE_COUNT ? ": " : "", alarm->detail);
     }
     if (!pass_known(d, &r.row)) {
-        emit_record(d, pair, &r.row, "alarm");
-        capturer_offer_alarm(d->capturer, pair, alarm);
+        emit_record(d, effect->pair, &r.row, "alarm");
+        capturer_offer(d->capturer, d->lab, effect);
     }
 }
 
@@ -693,10 +696,10 @@ void effect_executor_emit(void *context, const struct effect *effect)
     d->effect_executor.counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:
-        emit_entry(d, effect->pair, effect->entry, effect->t_us);
+        emit_entry(d, effect);
         break;
     case EFFECT_ALARM:
-        emit_alarm(d, effect->pair, effect->alarm);
+        emit_alarm(d, effect);
         break;
     case EFFECT_COMMAND:
         emit_message(d, effect);

@@ -88,7 +88,7 @@ static void record_end(struct fits *f, uint32_t pair, enum side side, uint32_t j
     const size_t bytes = JSON_FORMAT(
         payload, sizeof payload, JSON("pair", lab_pair_params(f->lab, pair)->id),
         JSON("side", side_name(side)), JSON("job", job),
-        JSON("outcome", fit_outcome_name(outcome)), JSON_IF(detail[0], JSON("detail", detail)));
+        JSON("outcome", fit_outcome_name(outcome)), JSON_OPTIONAL("detail", detail));
     if (bytes > 0) {
         inbox_record(f->inbox, "fit", payload, bytes);
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/message/json_write.h"
 #include "service/replay/replay.h"
 #include "twin/lab.h"
 #include "twin/pair/pair.h"
@@ -25,6 +26,7 @@ struct pass {
     bool done;
     int64_t stop_us; /* no line after this time is needed */
     bool wanted;     /* the line is one of the wanted pairs */
+    bool begun;      /* the window */
     struct slice_line line;
     int64_t sent_us[SAMPLES_MAX]; /* for it */
     uint64_t last_n;              /* FIND_CENTRE: the highest number of the pair's entries */
@@ -158,6 +160,48 @@ static void hand_out(struct pass *p, const struct journal_line *line)
     }
 }
 
+size_t slice_format_version(const char *prefix, const char *pair, enum side side,
+                            const char *version, int64_t t_us, char out[SLICE_VERSION_MAX])
+{
+    char payload[SLICE_VERSION_MAX / 2];
+    const size_t bytes = JSON_FORMAT(payload, sizeof payload, JSON("pair", pair),
+                                     JSON("side", side_name(side)), JSON("version", version));
+    struct message m = {.t_us = t_us,
+                        .qos = 1,
+                        .payload = payload,
+                        .stored_bytes = bytes,
+                        .payload_bytes = bytes};
+    lab_line_topic(prefix, "version", m.topic);
+    return message_format(&m, out, SLICE_VERSION_MAX);
+}
+
+/* Versions that only the lab file has are left to the lab file of the replay. */
+static void hand_out_versions(struct pass *p)
+{
+    const struct slice_line own = p->line;
+    const int64_t from_us = p->found->from_us;
+    for (size_t i = 0; i < p->request->lab->pair_count; i++) {
+        const struct pair *pair = lab_pair(p->replay->lab, i);
+        const struct pair_params *params = lab_pair_params(p->replay->lab, i);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            const struct pair_version *v = &pair->side[s].version;
+            const char *version = pair_version_at(pair, params, s, from_us - 1);
+            char text[SLICE_VERSION_MAX];
+            if (is_wanted(p->request, params->id) && (v->sent[0] || v->is_stated) &&
+                version[0]) {
+                const struct journal_line line = {
+                    .text = text,
+                    .bytes = slice_format_version(p->replay->prefix, params->id, s, version,
+                                                  from_us, text) -
+                             1};
+                p->line = (struct slice_line){.pair = params->id, .side = s};
+                hand_out(p, &line);
+            }
+        }
+    }
+    p->line = own;
+}
+
 /* Replays a line. Faults of single lines are counted: a recording is used as far as it goes. */
 static void replay_one(struct pass *p, const struct journal_line *line)
 {
@@ -171,6 +215,11 @@ static void replay_one(struct pass *p, const struct journal_line *line)
     p->done = p->done || (p->replay->t_us != LAB_TIME_NONE && p->replay->t_us >= p->stop_us);
     const bool whole = counts->lines > before && counts->torn == torn; /* not blank, not cut */
     if (p->kind == HAND_OUT && p->sink->line && whole && p->wanted) {
+        if (!p->begun && p->found->from_us != LAB_TIME_NONE &&
+            p->replay->t_us >= p->found->from_us) {
+            p->begun = true;
+            hand_out_versions(p);
+        }
         hand_out(p, line);
     }
 }

@@ -4,6 +4,8 @@
  * Files are read from their beginning, so that entries have the numbers of the whole recording.
  * The window begins earlier than asked for if a command is open then: at its arrival, at most
  * timeout_s before. Otherwise its reply would belong to no command when the slice is replayed.
+ * Its first lines state the versions in force then, because the lines that stated them are
+ * older.
  */
 #ifndef SERVICE_EVIDENCE_SLICE_H
 #define SERVICE_EVIDENCE_SLICE_H
@@ -53,6 +55,13 @@ struct slice_found {
     uint64_t lines;            /* messages handed out */
     uint64_t torn, unread;     /* of the whole recording: cut last lines, no messages */
 };
+
+enum { SLICE_VERSION_MAX = 1024 };
+
+/* Formats the journal line, with its '\n', that states the version of a side's program; returns
+ * its bytes. */
+size_t slice_format_version(const char *prefix, const char *pair, enum side side,
+                            const char *version, int64_t t_us, char out[SLICE_VERSION_MAX]);
 
 /* STATUS_E_EMPTY: no such entry or command, or no message is in the window. STATUS_E_IO,
  * STATUS_E_PARSE, STATUS_E_ARG, STATUS_E_NOMEM: the recording cannot be read. */

@@ -11,7 +11,6 @@ static double round_nine(double x)
 }
 
 #define OPTIONAL_SECONDS(key, us) JSON_IF((us) != LAB_TIME_NONE, JSON_SECONDS(key, us))
-#define OPTIONAL_TEXT(key, text)  JSON_IF((text)[0], JSON(key, text))
 
 static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
 {
@@ -50,10 +49,10 @@ static void write_value(struct json_writer *w, const struct event_value *v)
 
 static void write_reply(struct json_writer *w, const struct event_reply *r)
 {
-    JSON_WRITE(w, OPTIONAL_TEXT("id", r->id), OPTIONAL_SECONDS("t", r->source_us),
+    JSON_WRITE(w, JSON_OPTIONAL("id", r->id), OPTIONAL_SECONDS("t", r->source_us),
                OPTIONAL_SECONDS("t_start", r->source_start_us),
                JSON("status", reply_status_name(r->status)),
-               OPTIONAL_TEXT("detail", r->detail));
+               JSON_OPTIONAL("detail", r->detail));
     if (r->value_count > 0) {
         JSON_MAP(w, "values", size_t k = 0; k < r->value_count; k++) {
             write_value(w, &r->values[k]);
@@ -64,7 +63,7 @@ static void write_reply(struct json_writer *w, const struct event_reply *r)
 static void write_telemetry(struct json_writer *w, const struct event_telemetry *t)
 {
     JSON_WRITE(w, OPTIONAL_SECONDS("t", t->source_us),
-               JSON_IF(t->seq >= 0, JSON_WHOLE("seq", t->seq)), OPTIONAL_TEXT("boot", t->boot),
+               JSON_IF(t->seq >= 0, JSON_WHOLE("seq", t->seq)), JSON_OPTIONAL("boot", t->boot),
                JSON_IF(t->has_sim, JSON_SECONDS("sim_t", t->sim_us)));
     write_axes(w, "pose", t->pose, t->pose_count);
     write_axes(w, "nu", t->nu, t->nu_count);
@@ -75,7 +74,7 @@ static void write_part(struct json_writer *w, const struct event *e)
 {
     if (e->kind == EVENT_COMMAND) {
         const struct event_command *c = &e->command;
-        JSON_WRITE(w, OPTIONAL_TEXT("id", c->id), JSON("op", c->op),
+        JSON_WRITE(w, JSON_OPTIONAL("id", c->id), JSON("op", c->op),
                    size_row(c, "rotation_rad", c->rotation_rad),
                    size_row(c, "displacement_m", c->displacement_m),
                    OPTIONAL_SECONDS("t", c->source_us));
@@ -86,17 +85,17 @@ static void write_part(struct json_writer *w, const struct event *e)
     } else if (e->kind == EVENT_CONNECTION) {
         const struct event_connection *c = &e->connection;
         JSON_WRITE(w, JSON("state", c->online ? "online" : "offline"),
-                   OPTIONAL_TEXT("boot", c->boot), OPTIONAL_SECONDS("t", c->source_us),
-                   OPTIONAL_TEXT("reason", c->reason), OPTIONAL_TEXT("version", c->version));
+                   JSON_OPTIONAL("boot", c->boot), OPTIONAL_SECONDS("t", c->source_us),
+                   JSON_OPTIONAL("reason", c->reason), JSON_OPTIONAL("version", c->version));
     } else if (e->kind == EVENT_FAULT) {
         const struct event_fault *f = &e->fault;
-        JSON_WRITE(w, JSON("type", fault_kind_name(f->kind)), OPTIONAL_TEXT("level", f->level),
-                   JSON("detail", f->detail), OPTIONAL_TEXT("id", f->id),
-                   OPTIONAL_TEXT("about", f->about));
+        JSON_WRITE(w, JSON("type", fault_kind_name(f->kind)), JSON_OPTIONAL("level", f->level),
+                   JSON("detail", f->detail), JSON_OPTIONAL("id", f->id),
+                   JSON_OPTIONAL("about", f->about));
     } else if (e->kind == EVENT_NOTE) {
         const struct event_note *n = &e->note;
-        JSON_WRITE(w, JSON("type", note_kind_name(n->kind)), OPTIONAL_TEXT("id", n->id),
-                   OPTIONAL_TEXT("detail", n->detail), OPTIONAL_TEXT("status", n->status));
+        JSON_WRITE(w, JSON("type", note_kind_name(n->kind)), JSON_OPTIONAL("id", n->id),
+                   JSON_OPTIONAL("detail", n->detail), JSON_OPTIONAL("status", n->status));
     } else if (e->kind == EVENT_MALFORMED) {
         JSON_WRITE(w, JSON("what", e->malformed.what),
                    JSON("code", fault_name(e->malformed.fault)),

@@ -135,13 +135,26 @@ def check_full_disk():
         assert not list((rig.folder / "captures").iterdir())
 
 
+def versions_of(rig, capture, end, lab):
+    path = rig.folder / f"versions.{end}"
+    path.write_bytes(download(rig, f"/api/v1/captures/{capture['id']}.{end}"))
+    run = subprocess.run([TANDEM, "replay", "-c", lab, "--json", path], capture_output=True, text=True, check=True)
+    entry, = json.loads(run.stdout)["pairs"]["r1"]["entries"]
+    return entry["real_version"], entry["virtual_version"]
+
+
 def check_nothing_after():
-    """Without time after it, a capture still holds the reply that made the verdict."""
+    """Without time after it, a capture still holds the reply that made the verdict. It names the versions of its
+    moves, whose lines are older, and no capture replaces another one of the same second."""
     with make_rig() as rig:
         text = rig.lab.read_text()
-        text = text.replace("timeout_s: 2}", "timeout_s: 9, sync_tolerance_s: 0.01}")
-        rig.lab.write_text(text.replace("after_s: 0.5", "after_s: 0"))
+        text = text.replace("r1: {timeout_s: 2}", "r1: {timeout_s: 9, sync_tolerance_s: 0.01, virtual: {version: sim 1}}")
+        text = text.replace("r2: {timeout_s: 2}", "r2: {timeout_s: 2, sync_tolerance_s: 0.01}").replace("keep: 5", "keep: 500")
+        rig.lab.write_text(text.replace("after_s: 0.5", "after_s: 0").replace("every_s: 30", "every_s: 0"))
         rig.start_daemon()
+        rig.publish("tandem/v1/r1/real/connection", {"state": "online", "version": "fw 2"})
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["real"]["version"] == "fw 2", "its version", 20)
+        pass_time(limit_s(1.5))
         move(rig, "r1", "slow", "real")
         pass_time(0.3)
         rig.publish("tandem/v1/r1/virtual/reply", {"id": "slow", "status": "done"})
@@ -149,6 +162,23 @@ def check_nothing_after():
         capture, = rig.get("/api/v1/captures")
         out = replayed(rig, download(rig, f"/api/v1/captures/{capture['id']}.jsonl"), "jsonl")
         assert "BEHIND" in out, out
+        other = rig.folder / "other.yaml"
+        other.write_text(rig.lab.read_text().replace("sim 1", "another"))
+        assert (capture["real_version"], capture["virtual_version"]) == ("fw 2", "sim 1"), capture
+        for end in ("jsonl", "mcap"):
+            assert versions_of(rig, capture, end, other) == ("fw 2", "sim 1")
+        for n in range(1, 9):  # alarm and entry n in one second
+            rig.publish("tandem/v1/r2/real/reply", {"id": f"u{n}", "status": "done"})
+            move(rig, "r2", f"c{n}", "real")
+            pass_time(0.05)
+            rig.publish("tandem/v1/r2/virtual/reply", {"id": f"c{n}", "status": "done"})
+            rig.wait(lambda: metric(rig, "tandem_captures_begun_total") == 1 + 2 * n, "both have begun", 20)
+        rig.wait(lambda: metric(rig, "tandem_captures_written_total") == 17, "all are written", 30)
+        captures = rig.get("/api/v1/captures")
+        assert len({c["id"] for c in captures}) == 17 and all(c["complete"] for c in captures), captures
+        assert any(c["id"].count("-") == 3 for c in captures), captures
+        for c in captures:
+            assert len(download(rig, f"/api/v1/captures/{c['id']}.jsonl")) == c["bytes"], c
 
 
 def check_size():

@@ -154,6 +154,35 @@ def check_slices(folder):
     assert '"c6"' in (folder / "id.jsonl").read_text()
 
 
+def versions_of(text):
+    return [[(e.get("real_version"), e.get("virtual_version")) for e in pair["entries"]]
+            for pair in json.loads(text)["pairs"].values()]
+
+
+def check_versions(folder):
+    """A slice names the versions in force, though it is younger than the lines that state them."""
+    lines = [json.loads(text) for text in (folder / "all.jsonl").read_text().splitlines()]
+    lines[0]["payload"]["version"] = "fw 2"
+    lines += [line(t, "$lab/version", {"pair": pair, "side": "virtual", "version": version})
+              for t, pair, version in ((0.5, "r1", "sim 1"), (12.0, "r1", "sim 2"), (0.6, "r2", "other"), (38.0, "r1", "sim 3"))]
+    lines.sort(key=lambda x: x["tst"])
+    (folder / "known.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines))
+    (folder / "named.yaml").write_text(LAB.replace("0.05}", "0.05, virtual: {version: of today}}"))
+    lab = folder / "named.yaml"
+    wanted = versions_of(tandem("replay", "-c", lab, "--json", folder / "known.jsonl").stdout)
+    assert wanted[0][1] == ("fw 2", "sim 1") and wanted[0][6] == ("fw 2", "sim 2"), wanted
+    for end in ("jsonl", "mcap"):
+        for words, pairs in (([], wanted), (["--pair", "r1"], [wanted[0], []])):
+            out = folder / f"known{len(words)}.{end}"
+            tandem("export", "-c", lab, folder / "known.jsonl", "--since", T0 + 25.5, "--until", T0 + 40, *words, "-o", out)
+            got = versions_of(tandem("replay", "-c", lab, "--json", out).stdout)
+            assert got == [pair[-3:] for pair in pairs], (words, got, wanted)
+    head = [json.loads(text) for text in (folder / "known2.jsonl").read_text().splitlines()[:3]]
+    assert [(x["tst"], x["topic"]) for x in head[:2]] == 2 * [(stamp(25.5), "lab/one/$lab/version")], head
+    assert [x["payload"] for x in head[:2]] == [{"pair": "r1", "side": "real", "version": "fw 2"},
+                                                {"pair": "r1", "side": "virtual", "version": "sim 2"}], head
+
+
 def check_csv(folder):
     tandem("export", "-c", folder / "lab.yaml", folder / "all.jsonl", "--pair", "r2", "-o", folder / "all.csv")
     rows = list(csv.DictReader(open(folder / "all.csv")))
@@ -197,6 +226,7 @@ def main():
         check_replay(folder)
         check_torn(folder)
         check_slices(folder)
+        check_versions(folder)
         check_csv(folder)
         check_errors(folder)
     print("export: slices are read by other programs, and replayed as the recording")

@@ -271,7 +271,7 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
 {
     char text[REFUSAL_MAX];
     const size_t bytes = JSON_FORMAT(
-        text, sizeof text, JSON_IF(id[0], JSON("id", id)), JSON_SECONDS("t", run->t_us),
+        text, sizeof text, JSON_OPTIONAL("id", id), JSON_SECONDS("t", run->t_us),
         JSON("status", reply_status_name(status)), JSON_IF(code, JSON("code", code)),
         JSON("detail", why), JSON("from", "tandem"));
     if (bytes > 0) {

@@ -175,8 +175,7 @@ void fit_record_write(struct json_writer *w, const char *key, const struct fit_r
     estimate_report_intervals(w, e);
     json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
     json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
-    JSON_WRITE(w, JSON_IF(record->robot_version && record->robot_version[0],
-                          JSON("robot_version", record->robot_version)));
+    JSON_WRITE(w, JSON_OPTIONAL("robot_version", record->robot_version));
     json_write_close(w);
 }
 

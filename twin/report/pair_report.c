@@ -46,7 +46,7 @@ void pair_report_fits(struct json_writer *w, const struct pair_fits *fits)
         } else {
             travel_report_members(w, &fits->fit[s]);
         }
-        JSON_WRITE(w, JSON_IF(fits->version[s][0], JSON("robot_version", fits->version[s])));
+        JSON_WRITE(w, JSON_OPTIONAL("robot_version", fits->version[s]));
         json_write_close(w);
     }
 }
@@ -196,8 +196,6 @@ void parameters_report_checks(struct json_writer *w, const char *key,
     }
 }
 
-#define OPTIONAL_TEXT(key, text) JSON_IF((text) && (text)[0], JSON(key, text))
-
 void parameters_report_change(struct json_writer *w, const char *key,
                               const struct parameter_change *change, const char *pair,
                               const char *code_version)
@@ -207,9 +205,9 @@ void parameters_report_change(struct json_writer *w, const char *key,
               JSON("action", parameter_action_name(change->action)), JSON("by", change->by),
               JSON("version", change->version), JSON("detail", change->detail),
               JSON("code_version", code_version),
-              OPTIONAL_TEXT("real_version", robot[SIDE_REAL]),
-              OPTIONAL_TEXT("virtual_version", robot[SIDE_VIRTUAL]),
-              OPTIONAL_TEXT("previous_version", change->previous_version));
+              JSON_OPTIONAL("real_version", robot[SIDE_REAL]),
+              JSON_OPTIONAL("virtual_version", robot[SIDE_VIRTUAL]),
+              JSON_OPTIONAL("previous_version", change->previous_version));
     write_set(w, "set", change->set);
     if (change->dynamics) {
         json_write_object(w, "fit");

@@ -49,7 +49,7 @@ void team_live_report_response(struct json_writer *w, const struct team_params *
         write_behind(w, p, a);
     }
     JSON_WRITE(w, JSON_IF(grant == TEAM_LIVE_GRANTED, JSON_SECONDS("lease_expiry", lease_us)),
-               JSON_IF(a->detail[0], JSON("detail", a->detail)));
+               JSON_OPTIONAL("detail", a->detail));
     json_write_close(w);
 }
 

@@ -132,7 +132,7 @@ static void report_helps(struct json_writer *w, const struct effect_report *t)
 {
     const uint16_t home = t->e->job->home;
     JSON_WRITE(w, JSON("helps", home == t->e->robot ? NULL : robot_name(t->p, home)),
-               JSON_IF(t->e->job->id[0], JSON("job", t->e->job->id)));
+               JSON_OPTIONAL("job", t->e->job->id));
 }
 
 MEMBER(policy, JSON_WRITE(w, JSON("policy", team_policy_name(t->e->policy))));
@@ -245,10 +245,9 @@ void team_report_effect(struct json_writer *w, const char *key, const struct tea
 void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
                      const struct team_job *job)
 {
-    JSON_WRITE_OBJECT(w, key, JSON_IF(job->id[0], JSON("id", job->id)),
-                      JSON("part", name_or_null(p, job->part)),
-                      JSON("seq", p->sequences[job->sequence].name),
-                      JSON("home", robot_name(p, job->home)));
+    JSON_WRITE_OBJECT(
+        w, key, JSON_OPTIONAL("id", job->id), JSON("part", name_or_null(p, job->part)),
+        JSON("seq", p->sequences[job->sequence].name), JSON("home", robot_name(p, job->home)));
 }
 
 static void write_owners(struct json_writer *w, const struct team_params *p,

@@ -192,5 +192,5 @@ void problem_open(struct json_writer *w, enum problem_kind kind, enum fault faul
     }
     JSON_OPEN(w, NULL, JSON("type", type), JSON("title", KINDS[kind].title),
               JSON_WHOLE("status", problem_status(kind)), JSON("code", code),
-              JSON("detail", detail), JSON_IF(instance[0], JSON("instance", instance)));
+              JSON("detail", detail), JSON_OPTIONAL("instance", instance));
 }

@@ -436,8 +436,7 @@ static void write_page(const void *what, struct json_writer *w)
         JSON_WRITE_OBJECT(w, NULL, JSON("what", f->what),
                           JSON("state", names_text(&check_state_names, f->state)),
                           JSON("detail", f->detail), JSON("rule", f->rule),
-                          JSON("document", f->document),
-                          JSON_IF(f->term[0], JSON("term", f->term)));
+                          JSON("document", f->document), JSON_OPTIONAL("term", f->term));
     }
 }
 

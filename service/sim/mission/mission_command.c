@@ -252,16 +252,15 @@ static void print_mission(const struct mission_run *r)
 static void write_leg(struct json_writer *w, const struct leg *leg)
 {
     const bool answered = leg->reply_us != LAB_TIME_NONE;
-    JSON_OPEN(w, NULL, JSON("id", leg->command.id), JSON("step", leg->step),
-              JSON("op", leg->command.op), JSON("rotation_rad", leg->command.rotation_rad),
-              JSON("displacement_m", leg->command.displacement_m),
-              JSON_SECONDS("t", leg->sent_us),
-              JSON("status", answered ? reply_status_name(leg->status) : NULL),
-              JSON_SECONDS("reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE),
-              JSON("from", leg->from[0] ? leg->from : NULL),
-              JSON_IF(leg->detail[0], JSON("detail", leg->detail)),
-              JSON_IF(isfinite(leg->angle_rad), JSON("angle_rad", leg->angle_rad)),
-              JSON_IF(isfinite(leg->range_m), JSON("range_m", leg->range_m)));
+    JSON_OPEN(
+        w, NULL, JSON("id", leg->command.id), JSON("step", leg->step),
+        JSON("op", leg->command.op), JSON("rotation_rad", leg->command.rotation_rad),
+        JSON("displacement_m", leg->command.displacement_m), JSON_SECONDS("t", leg->sent_us),
+        JSON("status", answered ? reply_status_name(leg->status) : NULL),
+        JSON_SECONDS("reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE),
+        JSON("from", leg->from[0] ? leg->from : NULL), JSON_OPTIONAL("detail", leg->detail),
+        JSON_IF(isfinite(leg->angle_rad), JSON("angle_rad", leg->angle_rad)),
+        JSON_IF(isfinite(leg->range_m), JSON("range_m", leg->range_m)));
     json_write_axes(w, "pose", leg->pose, 3);
     JSON_WRITE(w, JSON("real_lap_s", leg->real_lap_s),
                JSON("virtual_lap_s", leg->virtual_lap_s), JSON("lag_s", leg->lag_s),
