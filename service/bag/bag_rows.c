@@ -7,6 +7,7 @@
 
 #include "base/numbers/hash.h"
 #include "base/text/text.h"
+#include "logger/storage/append.h"
 #include "service/bag/bag_topics.h"
 #include "service/tool/commands.h"
 
@@ -297,7 +298,7 @@ static enum status choose_columns(struct bag_table *b, struct err *err)
 struct row_in {
     const struct bag_table *table;
     const struct series *series;
-    double *values; /* [1 + columns], the time first */
+    double values[1 + COLUMNS_MAX]; /* the time first */
     double quaternion[3];
     double sec, nanosec;
     uint32_t joint[COLUMNS_MAX]; /* element of the column's joint; UINT32_MAX: not there */
@@ -355,32 +356,13 @@ static bool read_value(void *context, const struct ros_value *value)
     return true;
 }
 
-static double *add_row(struct series *s)
-{
-    const size_t width = 1 + s->column_count;
-    if (s->count == s->room) {
-        const size_t room = s->room > 0 ? 2 * s->room : 256;
-        double *more = realloc(s->values, room * width * sizeof *more);
-        if (!more) {
-            return NULL;
-        }
-        s->values = more;
-        s->room = room;
-    }
-    double *row = s->values + s->count * width;
-    for (size_t i = 0; i < width; i++) {
-        row[i] = (double)NAN;
-    }
-    return row;
-}
-
 static enum status read_message(struct bag_table *b, struct series *s,
                                 const struct bag_message *m, struct err *err)
 {
-    struct row_in in = {.table = b, .series = s, .values = add_row(s), .sec = (double)NAN};
+    struct row_in in = {.table = b, .series = s, .sec = (double)NAN};
     struct err fault = {0};
-    if (!in.values) {
-        return err_no_memory(err, b->path, "no memory");
+    for (size_t i = 0; i < COUNT(in.values); i++) {
+        in.values[i] = (double)NAN;
     }
     memset(in.joint, 0xff, sizeof in.joint);
     if (ros_message_decode(s->topic->definition, m->data, m->bytes, read_value, &in, &fault) !=
@@ -412,8 +394,10 @@ static enum status read_message(struct bag_table *b, struct series *s,
                  : s->count == 0 || log_s - stamp_s < s->shift_s ? log_s - stamp_s
                                                                  : s->shift_s;
     in.values[0] = stamped ? stamp_s : log_s;
-    s->count++;
-    return STATUS_OK;
+    return array_append((void **)&s->values, &s->count, &s->room, in.values,
+                        (1 + s->column_count) * sizeof in.values[0])
+               ? STATUS_OK
+               : err_no_memory(err, b->path, "no memory");
 }
 
 static enum status read_messages(struct bag_table *b, struct err *err)

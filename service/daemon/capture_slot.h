@@ -20,9 +20,12 @@ struct capture_slot {
     struct journal_position start; /* where the copy begins in the journal; file 0: unknown */
 };
 
-/* Writes "FOLDER/ID.END". */
-void capture_slot_path(const char *folder, const char *id, const char *end, char *path,
-                       size_t room);
+struct capture_path {
+    char text[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
+};
+
+/* Returns "FOLDER/ID.END". */
+struct capture_path capture_slot_path(const char *folder, const char *id, const char *end);
 /* Writes the members of a capture as they are listed. */
 void capture_slot_write(const struct capture_slot *slot, struct json_writer *w);
 /* Stores ID.json, whole or not at all; false with errno. */

@@ -11,6 +11,7 @@
 
 #include "logger/codec/codecs.h"
 #include "logger/message/message.h"
+#include "logger/storage/append.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/journal_reader.h"
 #include "service/daemon/capture_slot.h"
@@ -72,6 +73,14 @@ struct capturer {
 /* --- offers
  * ----------------------------------------------------------------------------------- */
 
+/* Counts one more, for other threads. */
+static void count_one(struct capturer *c, uint64_t *count)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    (*count)++;
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
 static void add_offer(struct capturer *c, const struct offer *offer)
 {
     (void)pthread_mutex_lock(&c->lock);
@@ -118,27 +127,19 @@ void capturer_offer(struct capturer *c, const struct lab *lab, const struct effe
 static void report_failure(struct capturer *c, const struct capture_slot *slot,
                            const char *what)
 {
-    (void)pthread_mutex_lock(&c->lock);
-    c->counts.failed++;
-    (void)pthread_mutex_unlock(&c->lock);
+    count_one(c, &c->counts.failed);
     log_write(LOG_CAPTURE_FAILED, slot->pair, "%s: %s", slot->id, what);
 }
 
 static bool add_slot(struct capturer *c, const struct capture_slot *slot)
 {
     struct capture_slot *copy = malloc(sizeof *copy);
-    if (c->count == c->room) {
-        const size_t room = c->room > 0 ? 2 * c->room : 64;
-        struct capture_slot **more = realloc(c->captures, room * sizeof(void *));
-        c->captures = more ? more : c->captures;
-        c->room = more ? room : c->room;
-    }
-    if (!copy || c->count == c->room) {
+    if (!copy ||
+        !array_append((void **)&c->captures, &c->count, &c->room, &copy, sizeof(void *))) {
         free(copy);
         return false;
     }
     *copy = *slot;
-    c->captures[c->count++] = copy;
     c->counts.present++;
     c->counts.bytes += copy->bytes;
     return true;
@@ -194,7 +195,6 @@ static void begin_capture(struct capturer *c, const struct offer *offer)
 {
     const struct capture_options *o = &c->file->capture;
     const struct pair_params *pair = &c->file->pairs[offer->pair];
-    char path[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
     struct capture_slot slot = {.n = offer->n,
                                 .t_us = offer->t_us,
                                 .from_us = offer->from_us,
@@ -208,10 +208,9 @@ static void begin_capture(struct capturer *c, const struct offer *offer)
                    (unsigned long long)offer->n, (long long)(offer->t_us / 1000000));
     /* An entry and an alarm of one second may have the same number. */
     const size_t bytes = strlen(slot.id);
-    capture_slot_path(c->folder, slot.id, "json", path, sizeof path);
-    for (unsigned k = 2; access(path, F_OK) == 0; k++) {
+    for (unsigned k = 2; access(capture_slot_path(c->folder, slot.id, "json").text, F_OK) == 0;
+         k++) {
         (void)snprintf(slot.id + bytes, sizeof slot.id - bytes, "-%u", k);
-        capture_slot_path(c->folder, slot.id, "json", path, sizeof path);
     }
     if (!capture_slot_save(&slot, c->folder)) {
         report_failure(c, &slot, strerrordesc_np(errno));
@@ -240,12 +239,10 @@ static void handle_offer(struct capturer *c, const struct offer *offer, bool has
     }
     const bool early = last_us != LAB_TIME_NONE && offer->t_us - last_us < o->every_us;
     if (!has_space || early || open_count >= CAPTURES_OPEN || open_count >= o->keep) {
-        (void)pthread_mutex_lock(&c->lock);
-        c->counts.suppressed++;
-        (void)pthread_mutex_unlock(&c->lock);
-        return;
+        count_one(c, &c->counts.suppressed);
+    } else {
+        begin_capture(c, offer);
     }
-    begin_capture(c, offer);
 }
 
 static void handle_offers(struct capturer *c, bool has_space)
@@ -299,41 +296,45 @@ static struct lab_file one_pair(const struct lab_file *file, const char *id,
     return one;
 }
 
-/* Writes ID.jsonl of ID.raw: the window, moved back to a command that was open then. */
-static enum status cut_window(struct capturer *c, struct capture_slot *slot, struct err *err)
+/* Writes the slice of a capture's file from a time on. */
+static enum status write_slice(const struct capturer *c, const struct capture_slot *slot,
+                               const char *end, int64_t since_us, enum slice_format format,
+                               FILE *to, struct slice_found *found, struct err *err)
 {
     struct pair_params pair;
     const struct lab_file one = one_pair(c->file, slot->pair, &pair);
-    char raw[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
-    char path[sizeof raw];
-    const char *const paths[] = {raw};
-    const char *const pairs[] = {slot->pair};
+    const struct capture_path path = capture_slot_path(c->folder, slot->id, end);
     const struct slice_request request = {.lab = &one,
-                                          .paths = paths,
+                                          .paths = (const char *const[]){path.text},
                                           .path_count = 1,
-                                          .pairs = pairs,
+                                          .pairs = (const char *const[]){slot->pair},
                                           .pair_count = 1,
-                                          .since_us = slot->from_us,
+                                          .since_us = since_us,
                                           .until_us = slot->until_us};
+    return slice_file_write(&request, format, slot->trigger, to, found, err);
+}
+
+/* Writes ID.jsonl of ID.raw: the window, moved back to a command that was open then. */
+static enum status cut_window(struct capturer *c, struct capture_slot *slot, struct err *err)
+{
+    const struct capture_path path = capture_slot_path(c->folder, slot->id, "jsonl");
     struct slice_found found = {0};
     struct stat about = {0};
-    capture_slot_path(c->folder, slot->id, "raw", raw, sizeof raw);
-    capture_slot_path(c->folder, slot->id, "jsonl", path, sizeof path);
-    FILE *to = fopen(path, "w");
+    FILE *to = fopen(path.text, "w");
     if (!to) {
-        return journal_fail(path, FAULT_FILE_UNWRITABLE, "cannot be made", err);
+        return journal_fail(path.text, FAULT_FILE_UNWRITABLE, "cannot be made", err);
     }
     enum status status =
-        slice_file_write(&request, SLICE_LINES, slot->trigger, to, &found, err);
+        write_slice(c, slot, "raw", slot->from_us, SLICE_LINES, to, &found, err);
     status = status == STATUS_E_EMPTY ? STATUS_OK : status;
     const bool synced = fdatasync(fileno(to)) == 0;
     const bool closed = fclose(to) == 0;
     if (!(synced && closed) && status == STATUS_OK) {
-        status = journal_fail(path, FAULT_FILE_UNWRITABLE, "cannot be written", err);
+        status = journal_fail(path.text, FAULT_FILE_UNWRITABLE, "cannot be written", err);
     }
     (void)pthread_mutex_lock(&c->lock);
     slot->from_us = found.from_us < slot->from_us ? found.from_us : slot->from_us;
-    slot->bytes = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    slot->bytes = stat(path.text, &about) == 0 ? (uint64_t)about.st_size : 0;
     c->counts.bytes += slot->bytes;
     (void)pthread_mutex_unlock(&c->lock);
     return status;
@@ -343,13 +344,11 @@ static enum status cut_window(struct capturer *c, struct capture_slot *slot, str
 static void end_copy(struct capturer *c, enum status status, struct err *err)
 {
     struct capture_slot *slot = c->copied;
-    char raw[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
     if (c->raw && fclose(c->raw) != 0 && status == STATUS_OK) {
         status = journal_fail(slot->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
     }
     status = status == STATUS_OK ? cut_window(c, slot, err) : status;
-    capture_slot_path(c->folder, slot->id, "raw", raw, sizeof raw);
-    (void)unlink(raw);
+    (void)unlink(capture_slot_path(c->folder, slot->id, "raw").text);
     journal_reader_close(c->reader);
     c->reader = NULL;
     c->raw = NULL;
@@ -390,7 +389,7 @@ static struct journal_position find_file(const char *directory, int64_t t_us)
 
 static void begin_copy(struct capturer *c, struct capture_slot *slot)
 {
-    char raw[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
+    const struct capture_path raw = capture_slot_path(c->folder, slot->id, "raw");
     const char *directory = c->file->journal.dir;
     struct err err = {0};
     enum status status = STATUS_E_STALE;
@@ -405,10 +404,9 @@ static void begin_copy(struct capturer *c, struct capture_slot *slot)
         c->lacks = at.file == 0 ? "the journal no longer has its begin" : NULL;
         status = journal_reader_open_directory(directory, at, &c->reader, &err);
     }
-    capture_slot_path(c->folder, slot->id, "raw", raw, sizeof raw);
-    c->raw = status == STATUS_OK ? fopen(raw, "w") : NULL;
+    c->raw = status == STATUS_OK ? fopen(raw.text, "w") : NULL;
     if (status == STATUS_OK && !c->raw) {
-        status = journal_fail(raw, FAULT_FILE_UNWRITABLE, "cannot be made", &err);
+        status = journal_fail(raw.text, FAULT_FILE_UNWRITABLE, "cannot be made", &err);
     }
     if (status != STATUS_OK) {
         end_copy(c, status, &err);
@@ -681,14 +679,21 @@ void capturer_list(void *capturer, struct json_writer *w)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-/* Copies the capture with this id, if it was written. */
-static bool copy_slot(struct capturer *c, const char *id, struct capture_slot *out)
+/* Copies the capture with this id, if it was written, and removes it if that is asked for. */
+static bool get_written(struct capturer *c, const char *id, bool remove,
+                        struct capture_slot *out)
 {
-    bool found = false;
+    size_t i = 0;
     (void)pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->count && !found; i++) {
-        found = strcmp(c->captures[i]->id, id) == 0 && !c->captures[i]->open;
+    while (i < c->count && (strcmp(c->captures[i]->id, id) != 0 || c->captures[i]->open)) {
+        i++;
+    }
+    const bool found = i < c->count;
+    if (found) {
         *out = *c->captures[i];
+    }
+    if (found && remove) {
+        drop_slot(c, i);
     }
     (void)pthread_mutex_unlock(&c->lock);
     return found;
@@ -709,19 +714,9 @@ static enum status read_lines(const char *path, struct body *out)
     return out->failed ? STATUS_E_FULL : STATUS_OK;
 }
 
-static enum status read_mcap(struct capturer *c, const struct capture_slot *slot,
-                             const char *path, struct body *out)
+static enum status read_mcap(const struct capturer *c, const struct capture_slot *slot,
+                             struct body *out)
 {
-    struct pair_params pair;
-    const struct lab_file one = one_pair(c->file, slot->pair, &pair);
-    const char *const pairs[] = {slot->pair};
-    const struct slice_request request = {.lab = &one,
-                                          .paths = &path,
-                                          .path_count = 1,
-                                          .pairs = pairs,
-                                          .pair_count = 1,
-                                          .since_us = LAB_TIME_NONE,
-                                          .until_us = slot->until_us};
     struct slice_found found;
     struct err err = {0};
     char *text = NULL;
@@ -731,7 +726,7 @@ static enum status read_mcap(struct capturer *c, const struct capture_slot *slot
         return STATUS_E_NOMEM;
     }
     enum status status =
-        slice_file_write(&request, SLICE_MCAP, slot->trigger, to, &found, &err);
+        write_slice(c, slot, "jsonl", LAB_TIME_NONE, SLICE_MCAP, to, &found, &err);
     status = fclose(to) == 0 ? status : STATUS_E_NOMEM;
     if (status == STATUS_OK) {
         body_append(out, text, bytes);
@@ -745,28 +740,15 @@ enum status capturer_read(void *capturer, const char *id, bool mcap, struct body
 {
     struct capturer *c = capturer;
     struct capture_slot slot;
-    char path[LAB_PATH_MAX + CAPTURE_ID_MAX + 32];
-    if (!c || !copy_slot(c, id, &slot)) {
+    if (!c || !get_written(c, id, false, &slot)) {
         return STATUS_E_EMPTY;
     }
-    capture_slot_path(c->folder, id, "jsonl", path, sizeof path);
-    return mcap ? read_mcap(c, &slot, path, out) : read_lines(path, out);
+    return mcap ? read_mcap(c, &slot, out)
+                : read_lines(capture_slot_path(c->folder, id, "jsonl").text, out);
 }
 
 enum status capturer_remove(void *capturer, const char *id)
 {
-    struct capturer *c = capturer;
-    enum status status = STATUS_E_EMPTY;
-    if (!c) {
-        return status;
-    }
-    (void)pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->count && status != STATUS_OK; i++) {
-        if (strcmp(c->captures[i]->id, id) == 0 && !c->captures[i]->open) {
-            drop_slot(c, i);
-            status = STATUS_OK;
-        }
-    }
-    (void)pthread_mutex_unlock(&c->lock);
-    return status;
+    struct capture_slot slot;
+    return capturer && get_written(capturer, id, true, &slot) ? STATUS_OK : STATUS_E_EMPTY;
 }

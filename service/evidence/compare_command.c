@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/storage/append.h"
 #include "service/evidence/compare_plot.h"
 #include "service/evidence/compare_print.h"
 #include "service/evidence/condition.h"
@@ -33,7 +34,7 @@ struct run {
     size_t condition_count;
     struct json_writer w;
     struct left_out *left_out; /* [left_out_count] pairs that --split could not divide */
-    size_t left_out_count;
+    size_t left_out_count, left_out_room;
     bool failed; /* a condition */
 };
 
@@ -113,13 +114,11 @@ static void fail_needs(struct run *run, const char *id)
 /* Leaves out a pair that has nothing to split at. */
 static enum status leave_out(struct run *run, const char *id, struct err *err)
 {
-    struct left_out *grown =
-        realloc(run->left_out, (run->left_out_count + 1) * sizeof *run->left_out);
-    if (!grown) {
+    const struct left_out pair = {id, *err};
+    if (!array_append((void **)&run->left_out, &run->left_out_count, &run->left_out_room, &pair,
+                      sizeof pair)) {
         return err_no_memory(err, id, "out of memory");
     }
-    run->left_out = grown;
-    grown[run->left_out_count++] = (struct left_out){id, *err};
     *err = (struct err){0};
     fail_needs(run, id);
     return STATUS_OK;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "logger/message/json_scan.h"
+#include "logger/storage/append.h"
 #include "service/replay/replay_read.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
@@ -32,7 +33,7 @@ struct recording {
     const char *text; /* [bytes] mapped */
     size_t bytes;
     struct member *pairs; /* [count] */
-    size_t count;
+    size_t count, room;
 };
 
 /* ---- the document -------------------------------------------------------------------------
@@ -123,19 +124,15 @@ static enum status index_pairs(struct recording *d, struct err *err)
     bool found = begin_pairs(&s, d->text, d->bytes) && json_scan_enter(&s, JSON_KIND_OBJECT);
     while (found && json_scan_next_member(&s, &key)) {
         struct member pair = {0};
-        struct member *grown = realloc(d->pairs, (d->count + 1) * sizeof *d->pairs);
-        if (!grown) {
-            return err_no_memory(err, d->path, "out of memory");
-        }
-        d->pairs = grown;
         (void)json_text_copy(&key, pair.id, sizeof pair.id, false);
         if (json_scan_peek(&s) != JSON_KIND_OBJECT) {
             (void)json_scan_fail(&s, FAULT_OBJECT_EXPECTED, "an object for each pair");
         }
         found = json_scan_skip(&s, &pair.text, &pair.bytes);
-        if (found) {
-            pair.has_commands = find_commands(&pair);
-            d->pairs[d->count++] = pair;
+        pair.has_commands = found && find_commands(&pair);
+        if (found &&
+            !array_append((void **)&d->pairs, &d->count, &d->room, &pair, sizeof pair)) {
+            return err_no_memory(err, d->path, "out of memory");
         }
     }
     while (found && json_scan_next_member(&s, &key)) {
@@ -256,22 +253,6 @@ bool recording_has_commands(const struct recording *recording, size_t i)
 /* ---- records ------------------------------------------------------------------------------
  */
 
-static bool append_item(void **items, size_t *count, size_t *room, const void *item,
-                        size_t bytes)
-{
-    if (*count == *room) {
-        const size_t more = *room > 0 ? *room * 2 : 64;
-        void *grown = realloc(*items, more * bytes);
-        if (!grown) {
-            return false;
-        }
-        *items = grown;
-        *room = more;
-    }
-    memcpy((char *)*items + (*count)++ * bytes, item, bytes);
-    return true;
-}
-
 static int64_t time_of(const struct report_value *t)
 {
     return llround(t->number * 1e6);
@@ -305,8 +286,8 @@ static bool read_version(const struct report_value *value, enum side side,
         k--;
     }
     const bool known = k > 0 || !version.text[0];
-    const bool kept = known || append_item((void **)&pair->versions, &pair->version_count,
-                                           &pair->version_room, &version, sizeof version);
+    const bool kept = known || array_append((void **)&pair->versions, &pair->version_count,
+                                            &pair->version_room, &version, sizeof version);
     c->version[side] = (uint32_t)(known ? k : pair->version_count);
     return kept;
 }
@@ -343,7 +324,7 @@ static bool read_command(struct json_scan *s, struct recorded_pair *pair)
         }
     }
     return c.verdict < VERDICT_COUNT &&
-           append_item((void **)&pair->commands, &pair->count, &pair->room, &c, sizeof c);
+           array_append((void **)&pair->commands, &pair->count, &pair->room, &c, sizeof c);
 }
 
 static bool read_alarm(struct json_scan *s, struct recorded_pair *pair)
@@ -356,8 +337,8 @@ static bool read_alarm(struct json_scan *s, struct recorded_pair *pair)
     const size_t type = names_value(&alarm_type_names, v[1].text);
     struct recorded_alarm a = {time_of(&v[0]), (enum alarm_type)type, ""};
     copy_text(a.id, sizeof a.id, &v[2]);
-    return type < ALARM_TYPE_COUNT && append_item((void **)&pair->alarms, &pair->alarm_count,
-                                                  &pair->alarm_room, &a, sizeof a);
+    return type < ALARM_TYPE_COUNT && array_append((void **)&pair->alarms, &pair->alarm_count,
+                                                   &pair->alarm_room, &a, sizeof a);
 }
 
 static bool read_change(struct json_scan *s, struct recorded_pair *pair)
@@ -368,8 +349,8 @@ static bool read_change(struct json_scan *s, struct recorded_pair *pair)
         return false;
     }
     const struct recorded_change c = {time_of(&v[0]), (uint64_t)v[1].number};
-    return append_item((void **)&pair->changes, &pair->change_count, &pair->change_room, &c,
-                       sizeof c);
+    return array_append((void **)&pair->changes, &pair->change_count, &pair->change_room, &c,
+                        sizeof c);
 }
 
 static void read_fit(const json_t *object, struct recorded_fit *fit)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "logger/storage/append.h"
 #include "logger/storage/journal_files.h"
 
 enum { SHA256_BYTES = 32 };
@@ -37,25 +38,22 @@ static bool hash_file(FILE *file, struct report_input *out)
 static enum status add_file(struct report_inputs *inputs, const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/');
-    struct report_input *list =
-        realloc(inputs->list, (inputs->count + 1) * sizeof *inputs->list);
-    if (!list) {
-        return err_no_memory(err, path, "out of memory");
-    }
-    inputs->list = list;
-    struct report_input *input = &list[inputs->count];
-    *input = (struct report_input){.bytes = 0};
-    (void)snprintf(input->name, sizeof input->name, "%s", slash ? slash + 1 : path);
-    inputs->count++;
+    struct report_input input = {.bytes = 0};
+    (void)snprintf(input.name, sizeof input.name, "%s", slash ? slash + 1 : path);
     FILE *file = fopen(path, "rbe");
-    const bool good = file && hash_file(file, input);
+    const bool good = file && hash_file(file, &input);
     const int error = errno;
     if (file) {
         (void)fclose(file);
     }
-    return good ? STATUS_OK
-                : err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "cannot be read: %s",
-                          strerrordesc_np(error));
+    if (!good) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "cannot be read: %s",
+                       strerrordesc_np(error));
+    }
+    return array_append((void **)&inputs->list, &inputs->count, &inputs->room, &input,
+                        sizeof input)
+               ? STATUS_OK
+               : err_no_memory(err, path, "out of memory");
 }
 
 static enum status add_journal(struct report_inputs *inputs, const char *directory,

@@ -7,7 +7,7 @@
 
 struct report_inputs {
     struct report_input *list; /* [count] */
-    size_t count;
+    size_t count, room;
 };
 
 /* Add a file, or the journal files of a directory; "-" is passed over. STATUS_E_IO,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/storage/append.h"
+
 /* Commands may be open for as long as 64 others. */
 enum { STATES = FORECAST_SUM_MAX + PAIR_OUTSTANDING_MAX + 1 };
 
@@ -93,17 +95,8 @@ bool forecast_checks_whole(const struct forecast_checks *c)
 static void add_check(struct forecast_checks *c, struct checked_pair *pair,
                       const struct check *check)
 {
-    if (pair->check_count == pair->room) {
-        const size_t room = pair->room > 0 ? 2 * pair->room : 256;
-        struct check *bigger = realloc(pair->checks, room * sizeof *bigger);
-        if (!bigger) {
-            c->failed = true;
-            return;
-        }
-        pair->checks = bigger;
-        pair->room = room;
-    }
-    pair->checks[pair->check_count++] = *check;
+    c->failed |= !array_append((void **)&pair->checks, &pair->check_count, &pair->room, check,
+                               sizeof *check);
 }
 
 /* Returns the state at a time: the newest state that had learned from nothing later. */

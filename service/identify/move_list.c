@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/storage/append.h"
 #include "service/identify/estimate_page.h"
 
 /* Ratio of the total work that reading takes. */
@@ -54,19 +55,10 @@ enum status move_list_load(const struct identify_request *request, bool held_out
 enum status move_list_add(struct move_list *list, const void *move, const char *name,
                           unsigned line, struct err *err)
 {
-    const size_t each = list->form->each;
-    if (list->count == list->room) {
-        const size_t room = list->room ? 2 * list->room : 1024;
-        void *more = room <= SIZE_MAX / 2 / each ? realloc(list->moves, room * each) : NULL;
-        if (!more) {
-            return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, name, line, 0,
-                              "no memory for more than %zu moves", list->count);
-        }
-        list->moves = more;
-        list->room = room;
-    }
-    memcpy((char *)list->moves + each * list->count++, move, each);
-    return STATUS_OK;
+    return array_append(&list->moves, &list->count, &list->room, move, list->form->each)
+               ? STATUS_OK
+               : err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, name, line, 0,
+                            "no memory for more than %zu moves", list->count);
 }
 
 void move_list_free(void *what)
