@@ -7,7 +7,7 @@
 #include "web/stream/motion_history.h"
 
 static struct fixture fixture;
-static struct motion_history *history;
+static struct pair_rings *history;
 
 /* To be given to json_decref(). */
 static json_t *read_history(size_t pair)
@@ -66,8 +66,8 @@ static void test_history(void)
     CHECK_INT("bounded", json_array_size(t), MOTION_POINTS_MAX);
     CHECK_NEAR("the newest ones", read_number(t, 0), FIXTURE_START_S + 15.0, 0, 0);
     json_decref(found);
-    motion_history_destroy(history);
-    motion_history_destroy(NULL);
+    pair_rings_destroy(history);
+    pair_rings_destroy(NULL);
 }
 
 int main(void)

@@ -10,7 +10,7 @@ static struct pair *pairs[TRAIL_PAIRS_MAX + 2];
 static const struct pair *shown[TRAIL_PAIRS_MAX + 2];
 static struct pair_params params[TRAIL_PAIRS_MAX + 2];
 static struct view view = {.pairs = shown, .params = params};
-static struct trails *trails;
+static struct pair_rings *trails;
 
 static void open_trails(size_t n)
 {
@@ -25,7 +25,7 @@ static void open_trails(size_t n)
 
 static void close_trails(void)
 {
-    trails_destroy(trails);
+    pair_rings_destroy(trails);
     for (size_t i = 0; i < view.pair_count; i++) {
         free(pairs[i]);
     }

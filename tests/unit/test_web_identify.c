@@ -235,12 +235,14 @@ static void test_sizes(void)
     (void)close(fd);
 
     /* Without end: cut off, and its room given back. */
+    static char large[0x10000 + 10];
+    (void)snprintf(large, sizeof large, "10000\r\n%065536d\r\n", 0);
     fd = send_head("Transfer-Encoding: chunked\r\n");
     int sent = 0;
-    while (sent < 20000 && http_send(fd, chunk, 1031)) {
+    while (sent < 1000 && http_send(fd, large, sizeof large - 1)) {
         sent++;
     }
-    CHECK("endless", sent < 20000);
+    CHECK("endless", sent < 1000);
     (void)close(fd);
     wait_uploads(0);
     CHECK_INT("none was handed over", fixture.upload_bytes, 0);

@@ -108,7 +108,7 @@ static void test_simulate(void)
         {"?runs=1.5", "application/yaml", 400, "whole"},
         {"?runs=1000001", "application/yaml", 400, "1000000"},
         {"?runs=", "application/yaml", 400, "runs"},
-        {"?runs", "application/yaml", 400, "no value"},
+        {"?runs", "application/yaml", 400, "whole"},
         {"?seed=-1", "application/yaml", 400, "seed"},
         {"?seed=1&seed=1", "application/yaml", 400, "twice"},
         {"?horizon_s=nan", "application/yaml", 400, "horizon_s"},

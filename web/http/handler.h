@@ -15,11 +15,10 @@
 #include "web/http/query.h"
 #include "web/http/web.h"
 
-struct motion_history;
 struct store_pool;
 struct stream;
 struct streams;
-struct trails;
+struct pair_rings;
 struct web_route;
 
 enum {
@@ -52,8 +51,8 @@ struct web_context {
     size_t upload_bytes_max;
     struct web_room room;
     struct store_pool *pool;
-    struct trails *trails;
-    struct motion_history *motions;
+    struct pair_rings *trails;
+    struct pair_rings *motions;
     struct streams *streams;                                /* NULL: there is no event stream */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];

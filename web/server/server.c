@@ -753,8 +753,8 @@ void web_stop(struct web *web)
     close_door(web);
     streams_destroy(web->context.streams);
     store_pool_destroy(web->context.pool);
-    trails_destroy(web->context.trails);
-    motion_history_destroy(web->context.motions);
+    pair_rings_destroy(web->context.trails);
+    pair_rings_destroy(web->context.motions);
     clients_clear(&web->clients);
     if (web->tls) {
         tls_forget();

@@ -1,8 +1,5 @@
 #include "web/stream/motion_history.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "logger/storage/lock.h"
 #include "twin/following/pair_following.h"
 
@@ -18,43 +15,9 @@ struct motion {
     struct motion_point points[MOTION_POINTS_MAX];
 };
 
-struct motion_history {
-    pthread_mutex_t lock;
-    size_t pair_count, used;
-    struct motion **of; /* [pair_count] owned, NULL: none; NULL before the first look */
-};
-
-enum status motion_history_create(struct motion_history **out)
+enum status motion_history_create(struct pair_rings **out)
 {
-    struct motion_history *history = calloc(1, sizeof *history);
-    if (!history) {
-        return STATUS_E_NOMEM;
-    }
-    lock_init(&history->lock);
-    *out = history;
-    return STATUS_OK;
-}
-
-void motion_history_destroy(struct motion_history *history)
-{
-    if (!history) {
-        return;
-    }
-    for (size_t i = 0; i < history->pair_count; i++) {
-        free(history->of[i]);
-    }
-    free(history->of);
-    (void)pthread_mutex_destroy(&history->lock);
-    free(history);
-}
-
-static struct motion *find_motion(struct motion_history *history, size_t i)
-{
-    if (!history->of[i] && history->used < MOTION_PAIRS_MAX) {
-        history->of[i] = calloc(1, sizeof *history->of[i]);
-        history->used += history->of[i] ? 1 : 0;
-    }
-    return history->of[i];
+    return pair_rings_create(MOTION_PAIRS_MAX, sizeof(struct motion), out);
 }
 
 static void add_point(struct motion *motion, const struct pair_following *x, int64_t t_us)
@@ -72,16 +35,12 @@ static void add_point(struct motion *motion, const struct pair_following *x, int
     }
 }
 
-void motion_history_look(struct motion_history *history, const struct view *view)
+void motion_history_look(struct pair_rings *history, const struct view *view)
 {
-    lock_acquire(&history->lock);
-    if (!history->of) {
-        history->of = calloc(view->pair_count, sizeof(struct motion *));
-        history->pair_count = history->of ? view->pair_count : 0;
-    }
+    pair_rings_begin(history, view);
     for (size_t i = 0; i < history->pair_count; i++) {
         const struct pair_following *x = view_following(view, i);
-        struct motion *motion = x && x->f.driving ? find_motion(history, i) : NULL;
+        struct motion *motion = x && x->f.driving ? pair_rings_make(history, i) : NULL;
         if (motion) {
             add_point(motion, x, view->t_us);
         }
@@ -109,12 +68,12 @@ static void write_list(struct json_writer *w, const char *key, const struct moti
     }
 }
 
-void motion_history_write(struct motion_history *history, struct json_writer *w,
+void motion_history_write(struct pair_rings *history, struct json_writer *w,
                           const struct view *view, size_t pair)
 {
     const struct model *model = pair_following_model(view_following(view, pair));
     lock_acquire(&history->lock);
-    const struct motion *motion = history->of ? history->of[pair] : NULL;
+    const struct motion *motion = pair_rings_find(history, pair);
     write_list(w, "t", motion, MOTION_TIME, 0);
     JSON_MAP(w, "velocities", size_t a = 0; a < model->axis_count; a++) {
         json_write_object(w, model->axes[a].velocity);

@@ -8,22 +8,19 @@
 #define WEB_STREAM_MOTION_HISTORY_H
 
 #include "logger/message/json_write.h"
-#include "web/http/web.h"
+#include "web/stream/pair_rings.h"
 
 enum { MOTION_POINTS_MAX = 600, MOTION_PAIRS_MAX = 200 };
 
-struct motion_history;
-
-/* Cold path: allocates. STATUS_E_NOMEM. */
-MUST_USE enum status motion_history_create(struct motion_history **out);
-void motion_history_destroy(struct motion_history *history); /* NULL allowed */
+/* Cold path: allocates, to be freed with pair_rings_destroy(). STATUS_E_NOMEM. */
+MUST_USE enum status motion_history_create(struct pair_rings **out);
 
 /* Add the velocities of a snapshot. One thread; allocates at first, and for a pair's first. */
-void motion_history_look(struct motion_history *history, const struct view *view);
+void motion_history_look(struct pair_rings *history, const struct view *view);
 
 /* Write "t": [t, …], oldest first, and "velocities": {name: {"reference": [], "actual": []}}.
  * Any thread. */
-void motion_history_write(struct motion_history *history, struct json_writer *w,
+void motion_history_write(struct pair_rings *history, struct json_writer *w,
                           const struct view *view, size_t pair);
 
 #endif

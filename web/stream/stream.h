@@ -23,8 +23,8 @@ struct streams_params {
     struct event_hub *hub;
     struct store_pool *pool;
     const struct web_source *source;
-    struct trails *trails;          /* gets poses on each check; NULL: none */
-    struct motion_history *motions; /* gets velocities; NULL: none */
+    struct pair_rings *trails;  /* gets poses on each check; NULL: none */
+    struct pair_rings *motions; /* gets velocities; NULL: none */
     size_t clients_max;
     int heartbeat_ms;
     /* Reports that the client of this connection has disconnected, long before the connection

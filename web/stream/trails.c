@@ -1,8 +1,6 @@
 #include "web/stream/trails.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "identification/geometry/arm_geometry.h"
@@ -28,34 +26,9 @@ struct trail {
     struct trail_point points[SIDE_COUNT][TRAIL_POINTS_MAX];
 };
 
-struct trails {
-    pthread_mutex_t lock;
-    size_t pair_count, used;
-    struct trail **of; /* [pair_count] owned, NULL: none; NULL before the first look */
-};
-
-enum status trails_create(struct trails **out)
+enum status trails_create(struct pair_rings **out)
 {
-    struct trails *trails = calloc(1, sizeof *trails);
-    if (!trails) {
-        return STATUS_E_NOMEM;
-    }
-    lock_init(&trails->lock);
-    *out = trails;
-    return STATUS_OK;
-}
-
-void trails_destroy(struct trails *trails)
-{
-    if (!trails) {
-        return;
-    }
-    for (size_t i = 0; i < trails->pair_count; i++) {
-        free(trails->of[i]);
-    }
-    free(trails->of);
-    (void)pthread_mutex_destroy(&trails->lock);
-    free(trails);
+    return pair_rings_create(TRAIL_PAIRS_MAX, sizeof(struct trail), out);
 }
 
 bool trail_pose(const double *pose, size_t count, double *x_m, double *y_m, double *yaw_rad)
@@ -111,7 +84,7 @@ static void add_point(struct trail *trail, enum side side, const struct trail_po
     }
 }
 
-static void look_at(struct trails *trails, size_t i, enum side side,
+static void look_at(struct pair_rings *trails, size_t i, enum side side,
                     const struct pair_params *p, const struct pair_side *state)
 {
     double at[3];
@@ -120,11 +93,7 @@ static void look_at(struct trails *trails, size_t i, enum side side,
         !read_point(p, state, at)) {
         return;
     }
-    if (!trail && trails->used < TRAIL_PAIRS_MAX) {
-        trail = calloc(1, sizeof *trail);
-        trails->of[i] = trail;
-        trails->used += trail ? 1 : 0;
-    }
+    trail = pair_rings_make(trails, i);
     if (trail) {
         const struct trail_point point = {state->seen_us,
                                           {(float)at[0], (float)at[1], (float)at[2]}};
@@ -133,13 +102,9 @@ static void look_at(struct trails *trails, size_t i, enum side side,
     }
 }
 
-void trails_look(struct trails *trails, const struct view *view)
+void trails_look(struct pair_rings *trails, const struct view *view)
 {
-    lock_acquire(&trails->lock);
-    if (!trails->of) {
-        trails->of = calloc(view->pair_count, sizeof(struct trail *));
-        trails->pair_count = trails->of ? view->pair_count : 0;
-    }
+    pair_rings_begin(trails, view);
     for (size_t i = 0; i < trails->pair_count; i++) {
         for (int side = 0; side < SIDE_COUNT; side++) {
             look_at(trails, i, (enum side)side, &view->params[i], &view->pairs[i]->side[side]);
@@ -166,11 +131,11 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
     json_write_close(json);
 }
 
-void trails_write(struct trails *trails, struct json_writer *json, size_t pair)
+void trails_write(struct pair_rings *trails, struct json_writer *json, size_t pair)
 {
     lock_acquire(&trails->lock);
     for (int side = 0; side < SIDE_COUNT; side++) {
-        write_side(trails->of ? trails->of[pair] : NULL, json, (enum side)side);
+        write_side(pair_rings_find(trails, pair), json, (enum side)side);
     }
     lock_release(&trails->lock);
 }

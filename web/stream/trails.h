@@ -11,22 +11,19 @@
 #define WEB_STREAM_TRAILS_H
 
 #include "logger/message/json_write.h"
-#include "web/http/web.h"
+#include "web/stream/pair_rings.h"
 
 enum { TRAIL_POINTS_MAX = 1200, TRAIL_PAIRS_MAX = 500 };
 
-struct trails;
-
-/* Cold path: allocates. STATUS_E_NOMEM. */
-MUST_USE enum status trails_create(struct trails **out);
-void trails_destroy(struct trails *trails); /* NULL allowed */
+/* Cold path: allocates, to be freed with pair_rings_destroy(). STATUS_E_NOMEM. */
+MUST_USE enum status trails_create(struct pair_rings **out);
 
 /* Add the poses of a snapshot. One thread; allocates at first, and for a pair's first pose. */
-void trails_look(struct trails *trails, const struct view *view);
+void trails_look(struct pair_rings *trails, const struct view *view);
 
 /* Write "real": [[t, x_m, y_m, yaw_rad], …], oldest first, and "virtual"; for arms [t, x_m,
  * y_m, z_m] of the tool. Any thread. */
-void trails_write(struct trails *trails, struct json_writer *json, size_t pair);
+void trails_write(struct pair_rings *trails, struct json_writer *json, size_t pair);
 
 /* Get x, y and the angle from a pose of 3 or more numbers [x, y, …, yaw]. False: it is no pose
  * in the plane. */
