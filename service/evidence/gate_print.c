@@ -22,15 +22,13 @@ enum gate_reason { BECAUSE_REAL_CHANGED, BECAUSE_TOO_FEW, BECAUSE_NOT_COMPARED, 
 static const char *const reason_texts[] = {
     "the real robot changed itself: ", "too few commands: ", "not compared: "};
 
-struct text_list {
-    char text[512];
-};
+enum { REASON_MAX = 512 };
 
-static void append_test(struct text_list *list, const char *id, enum gate_metric metric)
+static void append_test(char *list, const char *id, enum gate_metric metric)
 {
     char name[128];
     (void)snprintf(name, sizeof name, "%s %s", id, gate_metric_name(metric));
-    names_append(list->text, sizeof list->text, name);
+    names_append(list, REASON_MAX, name);
 }
 
 static bool is_about(const struct gate_report *r, size_t i, enum gate_metric m,
@@ -44,26 +42,25 @@ static bool is_about(const struct gate_report *r, size_t i, enum gate_metric m,
 
 /* Lists what a reason is about: pairs, or metrics of pairs. If the candidate is worse, it does
  * not matter what else is open. */
-static struct text_list list_reason(const struct gate_report *r, enum gate_reason reason)
+static void list_reason(const struct gate_report *r, enum gate_reason reason,
+                        char list[REASON_MAX])
 {
-    struct text_list list = {""};
     const bool silent = r->result.outcome == GATE_FAIL && reason != BECAUSE_NOT_COMPARED;
+    list[0] = '\0';
     for (size_t i = 0; i < r->count && !silent; i++) {
         const bool compared = r->pairs[i].compared;
-        bool named = reason == BECAUSE_NOT_COMPARED && !compared;
+        if (reason == BECAUSE_NOT_COMPARED && !compared) {
+            names_append(list, REASON_MAX, r->ids[i]);
+        }
         for (enum gate_metric m = 0;
              m < GATE_METRIC_COUNT && compared && reason != BECAUSE_NOT_COMPARED; m++) {
-            const bool about = is_about(r, i, m, reason);
-            named = named || (about && reason == BECAUSE_REAL_CHANGED);
-            if (about && reason == BECAUSE_TOO_FEW) {
-                append_test(&list, r->ids[i], m);
+            if (is_about(r, i, m, reason) && reason == BECAUSE_TOO_FEW) {
+                append_test(list, r->ids[i], m);
+            } else if (is_about(r, i, m, reason)) {
+                names_append_new(list, REASON_MAX, r->ids[i]);
             }
         }
-        if (named) {
-            names_append(list.text, sizeof list.text, r->ids[i]);
-        }
     }
-    return list;
 }
 
 /* ---- text ---------------------------------------------------------------------------------
@@ -131,9 +128,10 @@ void gate_print_text(const struct gate_report *report, FILE *out)
                 out);
     for (enum gate_reason reason = 0; reason < BECAUSE_COUNT && r->result.usable > 0;
          reason++) {
-        const struct text_list list = list_reason(r, reason);
-        if (list.text[0]) {
-            (void)fprintf(out, "%s%s%s", gap, reason_texts[reason], list.text);
+        char list[REASON_MAX];
+        list_reason(r, reason, list);
+        if (list[0]) {
+            (void)fprintf(out, "%s%s%s", gap, reason_texts[reason], list);
             gap = "; ";
         }
     }
@@ -178,27 +176,24 @@ static void write_pair(struct json_writer *w, const struct gate_report *r, size_
 
 static void write_reasons(struct json_writer *w, const struct gate_report *r)
 {
-    json_write_array(w, "reasons");
-    for (enum gate_reason reason = 0; reason < BECAUSE_COUNT; reason++) {
-        const struct text_list list = list_reason(r, reason);
-        char text[640];
-        (void)snprintf(text, sizeof text, "%s%s", reason_texts[reason], list.text);
-        if (list.text[0]) {
+    char list[REASON_MAX];
+    char text[REASON_MAX + 128];
+    JSON_LIST(w, "reasons", enum gate_reason reason = 0; reason < BECAUSE_COUNT; reason++) {
+        list_reason(r, reason, list);
+        (void)snprintf(text, sizeof text, "%s%s", reason_texts[reason], list);
+        if (list[0]) {
             json_write_text(w, NULL, text);
         }
     }
-    json_write_close(w);
-    json_write_array(w, "failed");
-    for (size_t i = 0; i < r->count; i++) {
+    JSON_LIST(w, "failed", size_t i = 0; i < r->count; i++) {
         for (enum gate_metric m = 0; m < GATE_METRIC_COUNT; m++) {
             if (gate_is_blamed(&r->pairs[i], m)) {
-                struct text_list name = {""};
-                append_test(&name, r->ids[i], m);
-                json_write_text(w, NULL, name.text);
+                list[0] = '\0';
+                append_test(list, r->ids[i], m);
+                json_write_text(w, NULL, list);
             }
         }
     }
-    json_write_close(w);
 }
 
 void gate_print_json(const struct gate_report *report, FILE *out)

@@ -184,10 +184,8 @@ static enum status map_journal(struct recording *d, const char *path,
     return status;
 }
 
-/* run: NULL for a file. */
-static enum status open_recording(const char *path, const struct lab_file *file,
-                                  struct replay_run *run, struct recording **out,
-                                  struct err *err)
+enum status recording_open(const char *path, const struct lab_file *file,
+                           struct replay_run *run, struct recording **out, struct err *err)
 {
     struct recording *d = calloc(1, sizeof *d);
     if (!d) {
@@ -204,17 +202,6 @@ static enum status open_recording(const char *path, const struct lab_file *file,
     }
     *out = d;
     return STATUS_OK;
-}
-
-enum status recording_open_run(struct replay_run *run, struct recording **out, struct err *err)
-{
-    return open_recording("the replay", NULL, run, out, err);
-}
-
-enum status recording_open(const char *path, const struct lab_file *file,
-                           struct recording **out, struct err *err)
-{
-    return open_recording(path, file, NULL, out, err);
 }
 
 void recording_close(struct recording *recording)

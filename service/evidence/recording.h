@@ -88,13 +88,12 @@ const char *recorded_pair_next_version(const struct recorded_pair *pair, enum si
 struct recording;
 
 /* Read a document, or replay a journal: a file, "-", or a directory. file: of the lab; a
- * document needs none, else STATUS_E_ARG. Lines that are no message are reported on stderr.
+ * document needs none, else STATUS_E_ARG. run: a replay that has ended, with a spool, which is
+ * read in place of the file; else NULL. Lines that are no message are reported on stderr.
  * Errors as those of replay. *out is written on STATUS_OK. */
 MUST_USE enum status recording_open(const char *path, const struct lab_file *file,
-                                    struct recording **out, struct err *err);
-/* The same for a replay that has ended, with a spool. */
-MUST_USE enum status recording_open_run(struct replay_run *run, struct recording **out,
-                                        struct err *err);
+                                    struct replay_run *run, struct recording **out,
+                                    struct err *err);
 void recording_close(struct recording *recording); /* NULL allowed */
 
 size_t recording_pair_count(const struct recording *recording);

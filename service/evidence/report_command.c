@@ -144,9 +144,9 @@ static enum status read_inputs(struct run *run)
 static enum status read_compared(struct run *run)
 {
     struct err *err = &run->replay.err;
-    enum status status = recording_open(run->other, &run->file, &run->compared[0], err);
+    enum status status = recording_open(run->other, &run->file, NULL, &run->compared[0], err);
     if (status == STATUS_OK) {
-        status = recording_open_run(&run->replay, &run->compared[1], err);
+        status = recording_open("the replay", NULL, &run->replay, &run->compared[1], err);
     }
     return status == STATUS_OK ? report_inputs_add(&run->inputs, run->other, err) : status;
 }

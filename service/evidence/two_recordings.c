@@ -29,8 +29,9 @@ static int open_recording(struct two_recordings *two, size_t which)
 {
     struct err err = {0};
     const size_t lab = which < two->lab_count ? which : two->lab_count - 1;
-    const enum status status = recording_open(
-        two->path[which], two->lab_count > 0 ? &two->labs[lab] : NULL, &two->in[which], &err);
+    const enum status status =
+        recording_open(two->path[which], two->lab_count > 0 ? &two->labs[lab] : NULL, NULL,
+                       &two->in[which], &err);
     if (status != STATUS_OK) {
         complain_err(&err);
     }

@@ -8,37 +8,38 @@
 #include "web/resource/handlers.h"
 #include "web/resource/jobs.h"
 
-const char *suggest_model(const struct pair_params *p)
+const void *find_part(const struct web_request *request, struct web_response *response,
+                      const void *part, enum problem_kind problem, const char *why,
+                      const char *key)
 {
-    return pair_is_arm(p)            ? "joint"
-           : p->kind == PAIR_GENERIC ? "first_order"
-                                     : pair_kind_name(p->kind);
+    const struct pair_params *p = request->params;
+    if (!part) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "%s: give it '%s: {model: %s}' in the lab file", why,
+                       key,
+                       pair_is_arm(p)            ? "joint"
+                       : p->kind == PAIR_GENERIC ? "first_order"
+                                                 : pair_kind_name(p->kind));
+        web_problem(request, response, problem, NULL, text);
+    }
+    return part;
 }
 
-/* NULL after a problem document: dynamics are off for this pair. */
 static const struct pair_dynamics *find_dynamics(const struct web_request *request,
                                                  struct web_response *response)
 {
     const struct view *view = request->view;
-    const struct pair_dynamics *d = view->dynamics ? view->dynamics[request->pair] : NULL;
-    if (!d) {
-        char text[128];
-        (void)snprintf(text, sizeof text,
-                       "the dynamics of this pair are not followed: give it 'dynamics: {model: "
-                       "%s}' in the lab file",
-                       suggest_model(request->params));
-        web_problem(request, response, PROBLEM_NO_DYNAMICS, NULL, text);
-    }
-    return d;
+    return find_part(request, response, view->dynamics ? view->dynamics[request->pair] : NULL,
+                     PROBLEM_NO_DYNAMICS, "the dynamics of this pair are not followed",
+                     "dynamics");
 }
 
 void get_dynamics(const struct web_request *request, struct web_response *response)
 {
     const struct pair_dynamics *d = find_dynamics(request, response);
-    if (!d) {
-        return;
+    if (d) {
+        pair_dynamics_report(web_tagged_json(response), NULL, d, request->params);
     }
-    pair_dynamics_report(web_tagged_json(response), NULL, d, request->params);
 }
 
 void get_prediction(const struct web_request *request, struct web_response *response)
@@ -67,10 +68,10 @@ static bool read_side(const struct web_request *request, struct web_response *re
                        "an empty body or {\"side\": \"real\" or \"virtual\"} was expected");
 }
 
-static void refuse_fit(const struct web_request *request, struct web_response *response,
+static bool refuse_fit(const struct web_request *request, struct web_response *response,
                        const char *why)
 {
-    web_problem(request, response, PROBLEM_NO_FIT, NULL, why);
+    return web_problem(request, response, PROBLEM_NO_FIT, NULL, why);
 }
 
 /* The lab decides, but its refusals can be predicted from the snapshot. */
@@ -81,21 +82,17 @@ static bool can_begin(const struct web_request *request, const struct pair_dynam
     char obstacle[DYNAMICS_OBSTACLE_MAX] = "";
     char detail[DYNAMICS_OBSTACLE_MAX + 80] = "";
     if (!side->followed) {
-        refuse_fit(request, response, "the dynamics of this side are not followed");
-        return false;
+        return refuse_fit(request, response, "the dynamics of this side are not followed");
     }
     pair_dynamics_obstacle(d, which, obstacle);
     if (side->running) {
-        refuse_fit(request, response, "a fit of this side is running; see its job");
-    } else if (side->shape.wrong) {
-        refuse_fit(request, response, obstacle);
-    } else if (side->count < DYNAMICS_WINDOW_MIN) {
-        (void)snprintf(
-            detail, sizeof detail, "the window holds %" PRIu32 " samples, %d are the least%s%s",
-            side->count, (int)DYNAMICS_WINDOW_MIN, obstacle[0] ? "; " : "", obstacle);
-        refuse_fit(request, response, detail);
+        return refuse_fit(request, response, "a fit of this side is running; see its job");
     }
-    return response->status == 0;
+    (void)snprintf(detail, sizeof detail,
+                   "the window holds %" PRIu32 " samples, %d are the least%s%s", side->count,
+                   (int)DYNAMICS_WINDOW_MIN, obstacle[0] ? "; " : "", obstacle);
+    return (!side->shape.wrong || refuse_fit(request, response, obstacle)) &&
+           (side->count >= DYNAMICS_WINDOW_MIN || refuse_fit(request, response, detail));
 }
 
 void post_dynamics(const struct web_request *request, struct web_response *response)

@@ -12,20 +12,11 @@
 
 enum { REQUEST_MAX = 512 };
 
-/* NULL after a problem document. */
 static const struct pair_following *find_following(const struct web_request *request,
                                                    struct web_response *response)
 {
-    const struct pair_following *x = request->following;
-    if (!x) {
-        char text[112];
-        (void)snprintf(text, sizeof text,
-                       "this pair does not follow: give it 'following: {model: %s}' in the lab "
-                       "file",
-                       suggest_model(request->params));
-        web_problem(request, response, PROBLEM_NO_FOLLOWING, NULL, text);
-    }
-    return x;
+    return find_part(request, response, request->following, PROBLEM_NO_FOLLOWING,
+                     "this pair does not follow", "following");
 }
 
 void get_following(const struct web_request *request, struct web_response *response)

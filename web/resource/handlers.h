@@ -10,7 +10,10 @@
 #include "web/resource/routes.def"
 #undef ROUTE
 
-/* Returns the model of dynamics that a lab file would name for such a pair. */
-const char *suggest_model(const struct pair_params *p);
+/* Returns a part of the request's pair; or NULL after a problem document that says why, and
+ * which key the lab file lacks. */
+const void *find_part(const struct web_request *request, struct web_response *response,
+                      const void *part, enum problem_kind problem, const char *why,
+                      const char *key);
 
 #endif
