@@ -53,15 +53,12 @@ void machine_file_free(struct machine_file *file)
 /* Reads a file into a terminated buffer, to be freed. NULL with a diagnostic. */
 static char *read_bytes(struct machine_file *file, const char *path, size_t *bytes)
 {
-    char reason[128];
     char message[256];
     const char *tried = "";
     char *text = text_file_read(path, MACHINE_FILE_BYTES_MAX, bytes, &tried);
     if (!text || *bytes > MACHINE_FILE_BYTES_MAX) {
-        /* GNU's strerror_r: the text need not be in the buffer. */
         (void)snprintf(message, sizeof message, "cannot read %.120s: %s", path,
-                       text ? "it is larger than 8 MiB"
-                            : strerror_r(errno, reason, sizeof reason));
+                       text ? "it is larger than 8 MiB" : strerrordesc_np(errno));
         add_file_diagnostic(file, "E-FILE", message);
         free(text);
         return NULL;

@@ -598,7 +598,6 @@ enum status option_file_load(const struct option_file *file, const char *path, v
                              struct err_list *errors)
 {
     size_t bytes = 0;
-    char reason[128];
     const char *tried = "";
     char *text = text_file_read(path, TREE_BYTES_MAX, &bytes, &tried);
     if (!text && errno == ENOMEM) {
@@ -606,10 +605,9 @@ enum status option_file_load(const struct option_file *file, const char *path, v
                             "not enough memory to read it");
     }
     if (!text) {
-        /* GNU's strerror_r: the text need not be in the buffer. */
         return err_list_add(errors, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, 0, 0,
                             "cannot %s: %s; the path of %s is wanted", tried,
-                            strerror_r(errno, reason, sizeof reason), file->what);
+                            strerrordesc_np(errno), file->what);
     }
     if (file->translate) {
         file->translate(text, bytes);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "logger/storage/append.h"
 #include "logger/storage/mcap_format.h"
 
 /* Bytes that grow. */
@@ -240,11 +239,18 @@ static void end_chunk(struct mcap_writer *w)
 
 static bool add_row(struct mcap_writer *w, uint16_t channel, uint64_t log_ns)
 {
-    const struct index_row row = {log_ns, (uint32_t)w->chunk.n, channel};
-    const bool added =
-        array_append((void **)&w->rows, &w->row_count, &w->row_room, &row, sizeof row);
-    w->no_memory = w->no_memory || !added;
-    return added;
+    if (w->row_count == w->row_room) {
+        const size_t room = w->row_room > 0 ? 2 * w->row_room : 1024;
+        struct index_row *more = realloc(w->rows, room * sizeof *more);
+        w->no_memory = w->no_memory || !more;
+        if (!more) {
+            return false;
+        }
+        w->rows = more;
+        w->row_room = room;
+    }
+    w->rows[w->row_count++] = (struct index_row){log_ns, (uint32_t)w->chunk.n, channel};
+    return true;
 }
 
 void mcap_write(struct mcap_writer *w, uint16_t channel, uint32_t sequence, uint64_t log_ns,

@@ -7,8 +7,8 @@
 
 #include "base/numbers/hash.h"
 #include "base/text/text.h"
-#include "logger/storage/append.h"
 #include "service/bag/bag_topics.h"
+#include "service/tool/array.h"
 #include "service/tool/commands.h"
 
 enum { COLUMNS_MAX = 64, NS_PER_S = 1000000000, PIECE_BYTES = 65536 };

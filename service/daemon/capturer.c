@@ -11,12 +11,12 @@
 
 #include "logger/codec/codecs.h"
 #include "logger/message/message.h"
-#include "logger/storage/append.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/journal_reader.h"
 #include "service/daemon/capture_slot.h"
 #include "service/evidence/slice_file.h"
 #include "service/mqtt/topic_list.h"
+#include "service/tool/array.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
 
@@ -309,6 +309,7 @@ static enum status write_slice(const struct capturer *c, const struct capture_sl
                                           .path_count = 1,
                                           .pairs = (const char *const[]){slot->pair},
                                           .pair_count = 1,
+                                          .version = slot->version,
                                           .since_us = since_us,
                                           .until_us = slot->until_us};
     return slice_file_write(&request, format, slot->trigger, to, found, err);
@@ -453,33 +454,6 @@ static bool is_line_of(struct capturer *c, const struct journal_line *line)
            is_topic_of(c->file, c->copied->pair, message.topic);
 }
 
-static enum status write_raw(struct capturer *c, const char *text, size_t bytes,
-                             struct err *err)
-{
-    c->raw_bytes += bytes;
-    return fwrite(text, 1, bytes, c->raw) == bytes
-               ? STATUS_OK
-               : journal_fail(c->copied->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
-}
-
-/* The lines that state the versions may be older than the copy, or than the journal. So it
- * begins with lines before its first one and before the window, and cut_window() finds them. */
-static enum status write_versions(struct capturer *c, int64_t t_us, struct err *err)
-{
-    const struct capture_slot *slot = c->copied;
-    const int64_t before_us = (t_us < slot->from_us ? t_us : slot->from_us) - 1;
-    enum status status = STATUS_OK;
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        char text[SLICE_VERSION_MAX];
-        if (slot->version[s][0] && status == STATUS_OK) {
-            const size_t bytes = slice_format_version(c->file->broker.prefix, slot->pair, s,
-                                                      slot->version[s], before_us, text);
-            status = write_raw(c, text, bytes, err);
-        }
-    }
-    return status;
-}
-
 /* Copies lines for some milliseconds; false: the end is reached, or reading failed. */
 static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
 {
@@ -499,15 +473,14 @@ static bool copy_lines(struct capturer *c, enum status *status, struct err *err)
         if (t_us == LAB_TIME_NONE || !is_line_of(c, &line)) {
             continue;
         }
-        /* while it is copied, it is there twice */
-        if (!remove_old(c, 2 * (c->raw_bytes + line.bytes + 1))) {
+        c->raw_bytes += line.bytes + 1;
+        if (!remove_old(c, 2 * c->raw_bytes)) { /* while it is copied, it is there twice */
             c->lacks = "it would need more than half of capture.keep_mb";
             return false;
         }
-        *status = c->raw_bytes == 0 ? write_versions(c, t_us, err) : STATUS_OK;
-        *status = *status == STATUS_OK ? write_raw(c, line.text, line.bytes, err) : *status;
-        *status = *status == STATUS_OK ? write_raw(c, "\n", 1, err) : *status;
-        if (*status != STATUS_OK) {
+        if (fwrite(line.text, 1, line.bytes, c->raw) != line.bytes ||
+            fputc('\n', c->raw) == EOF) {
+            *status = journal_fail(slot->id, FAULT_FILE_UNWRITABLE, "cannot be written", err);
             return false;
         }
     }

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/append.h"
 #include "service/evidence/compare_plot.h"
 #include "service/evidence/compare_print.h"
 #include "service/evidence/condition.h"
 #include "service/evidence/split.h"
 #include "service/evidence/two_recordings.h"
 #include "service/tool/arguments.h"
+#include "service/tool/array.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 

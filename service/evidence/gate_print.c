@@ -196,26 +196,25 @@ static void write_reasons(struct json_writer *w, const struct gate_report *r)
     }
 }
 
+static void write_report(const void *what, struct json_writer *w)
+{
+    const struct gate_report *r = what;
+    JSON_WRITE(w, JSON("a", r->a), JSON("b", r->b), JSON("alpha", r->options->alpha),
+               JSON("block", r->options->block_text));
+    JSON_MAP(w, "pairs", size_t i = 0; i < r->count; i++) {
+        write_pair(w, r, i);
+    }
+    if (r->result.usable == 0) {
+        JSON_WRITE(w, JSON_NULL("outcome"), JSON("why", "no pair can be compared"));
+    } else {
+        json_write_text(w, "outcome", gate_outcome_name(r->result.outcome));
+        write_reasons(w, r);
+    }
+}
+
 void gate_print_json(const struct gate_report *report, FILE *out)
 {
-    char buffer[16384];
-    struct json_writer w;
-    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
-    JSON_OPEN(&w, NULL, JSON("a", report->a), JSON("b", report->b),
-              JSON("alpha", report->options->alpha),
-              JSON("block", report->options->block_text));
-    JSON_MAP(&w, "pairs", size_t i = 0; i < report->count; i++) {
-        write_pair(&w, report, i);
-    }
-    if (report->result.usable == 0) {
-        JSON_WRITE(&w, JSON_NULL("outcome"), JSON("why", "no pair can be compared"));
-    } else {
-        json_write_text(&w, "outcome", gate_outcome_name(report->result.outcome));
-        write_reasons(&w, report);
-    }
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
+    json_file_print(out, write_report, report);
 }
 
 /* ---- JUnit --------------------------------------------------------------------------------

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "logger/message/json_scan.h"
-#include "logger/storage/append.h"
 #include "service/replay/replay_read.h"
+#include "service/tool/array.h"
 #include "service/tool/commands.h"
 #include "service/tool/json_file.h"
 #include "service/tool/temporary_file.h"

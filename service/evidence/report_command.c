@@ -191,9 +191,7 @@ static enum status print_comparison(struct run *run, const struct svg_text *h, c
     char *text = NULL;
     size_t bytes = 0;
     enum status status = STATUS_OK;
-    svg_printf(h, "<h2>Compared with ");
-    html_text(h, strrchr(run->other, '/') ? strrchr(run->other, '/') + 1 : run->other);
-    svg_printf(h, "</h2>\n");
+    html_fill(h, "<h2>Compared with @</h2>\n", basename(run->other));
     for (size_t k = 0; k < 2 && status == STATUS_OK; k++) {
         const size_t at = recording_find_pair(run->compared[k], id);
         status = at < recording_pair_count(run->compared[k])

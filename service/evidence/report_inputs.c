@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "logger/storage/append.h"
 #include "logger/storage/journal_files.h"
+#include "service/tool/array.h"
 
 enum { SHA256_BYTES = 32 };
 

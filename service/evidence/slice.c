@@ -15,7 +15,10 @@ enum pass_kind {
     HAND_OUT
 };
 
-enum { SAMPLES_MAX = 1024 }; /* of a line, whose stamps are converted */
+enum {
+    SAMPLES_MAX = 1024, /* of a line, whose stamps are converted */
+    LINE_MAX_BYTES = 1024
+};
 
 struct pass {
     enum pass_kind kind;
@@ -160,42 +163,42 @@ static void hand_out(struct pass *p, const struct journal_line *line)
     }
 }
 
-size_t slice_format_version(const char *prefix, const char *pair, enum side side,
-                            const char *version, int64_t t_us, char out[SLICE_VERSION_MAX])
+/* Hands out a line that states the version of a side's program when the window begins. */
+static void hand_out_version(struct pass *p, const char *pair, enum side side,
+                             const char *version)
 {
-    char payload[SLICE_VERSION_MAX / 2];
+    char text[LINE_MAX_BYTES];
+    char payload[sizeof text / 2];
     const size_t bytes = JSON_FORMAT(payload, sizeof payload, JSON("pair", pair),
                                      JSON("side", side_name(side)), JSON("version", version));
-    struct message m = {.t_us = t_us,
+    struct message m = {.t_us = p->found->from_us,
                         .qos = 1,
                         .payload = payload,
                         .stored_bytes = bytes,
                         .payload_bytes = bytes};
-    lab_line_topic(prefix, "version", m.topic);
-    return message_format(&m, out, SLICE_VERSION_MAX);
+    lab_line_topic(p->replay->prefix, "version", m.topic);
+    const struct journal_line line = {.text = text,
+                                      .bytes = message_format(&m, text, sizeof text) - 1};
+    p->line = (struct slice_line){.pair = pair, .side = side};
+    hand_out(p, &line);
 }
 
 /* Versions that only the lab file has are left to the lab file of the replay. */
 static void hand_out_versions(struct pass *p)
 {
     const struct slice_line own = p->line;
-    const int64_t from_us = p->found->from_us;
-    for (size_t i = 0; i < p->request->lab->pair_count; i++) {
+    const struct slice_request *r = p->request;
+    for (size_t i = 0; i < r->lab->pair_count; i++) {
         const struct pair *pair = lab_pair(p->replay->lab, i);
         const struct pair_params *params = lab_pair_params(p->replay->lab, i);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             const struct pair_version *v = &pair->side[s].version;
-            const char *version = pair_version_at(pair, params, s, from_us - 1);
-            char text[SLICE_VERSION_MAX];
-            if (is_wanted(p->request, params->id) && (v->sent[0] || v->is_stated) &&
-                version[0]) {
-                const struct journal_line line = {
-                    .text = text,
-                    .bytes = slice_format_version(p->replay->prefix, params->id, s, version,
-                                                  from_us, text) -
-                             1};
-                p->line = (struct slice_line){.pair = params->id, .side = s};
-                hand_out(p, &line);
+            const char *version = r->version ? r->version[s]
+                                  : v->sent[0] || v->is_stated
+                                      ? pair_version_at(pair, params, s, p->found->from_us - 1)
+                                      : "";
+            if (is_wanted(r, params->id) && version[0]) {
+                hand_out_version(p, params->id, s, version);
             }
         }
     }

@@ -22,6 +22,9 @@ struct slice_request {
     size_t path_count;
     const char *const *pairs; /* [pair_count] ids; none: all */
     size_t pair_count;
+    /* [SIDE_COUNT] versions when the window of the only pair begins, if the recording may lack
+     * the lines that state them; NULL: it has them */
+    const char (*version)[EVENT_VERSION_MAX];
     int64_t since_us, until_us; /* until is exclusive; LAB_TIME_NONE, LAB_TIME_MAX: no bound */
     enum slice_around around;   /* replaces both times */
     const char *pair, *id;      /* of the entry or command; pair NULL: any */
@@ -55,13 +58,6 @@ struct slice_found {
     uint64_t lines;            /* messages handed out */
     uint64_t torn, unread;     /* of the whole recording: cut last lines, no messages */
 };
-
-enum { SLICE_VERSION_MAX = 1024 };
-
-/* Formats the journal line, with its '\n', that states the version of a side's program; returns
- * its bytes. */
-size_t slice_format_version(const char *prefix, const char *pair, enum side side,
-                            const char *version, int64_t t_us, char out[SLICE_VERSION_MAX]);
 
 /* STATUS_E_EMPTY: no such entry or command, or no message is in the window. STATUS_E_IO,
  * STATUS_E_PARSE, STATUS_E_ARG, STATUS_E_NOMEM: the recording cannot be read. */

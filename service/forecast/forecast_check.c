@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/append.h"
+#include "service/tool/array.h"
 
 /* Commands may be open for as long as 64 others. */
 enum { STATES = FORECAST_SUM_MAX + PAIR_OUTSTANDING_MAX + 1 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/append.h"
 #include "service/identify/estimate_page.h"
+#include "service/tool/array.h"
 
 /* Ratio of the total work that reading takes. */
 static const double READING_SHARE = 0.9;

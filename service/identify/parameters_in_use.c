@@ -140,11 +140,10 @@ static enum status read_file(const char *path, const struct parameters_in_use_fo
                              struct reference_values *reference, struct err *err)
 {
     json_error_t fault;
-    char text[128];
     FILE *in = fopen(path, "rb");
     if (!in) {
         return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "cannot open: %s",
-                       strerror_r(errno, text, sizeof text));
+                       strerrordesc_np(errno));
     }
     json_t *document = json_loadf(in, JSON_REJECT_DUPLICATES, &fault);
     (void)fclose(in);

@@ -126,10 +126,8 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
                  {"key file", o->key_file}};
     for (size_t i = 0; i < COUNT(files); i++) {
         if (files[i].path && access(files[i].path, R_OK) != 0) {
-            char reason[80];
             return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, files[i].path,
-                           "%s cannot be read: %s", files[i].what,
-                           strerror_r(errno, reason, sizeof reason));
+                           "%s cannot be read: %s", files[i].what, strerrordesc_np(errno));
         }
     }
     return STATUS_OK;

@@ -48,9 +48,8 @@ enum status child_start(struct child *c, const char *name, const char *dir, cons
         become_program(dir, log, program, argv, parent);
     }
     if (pid < 0) {
-        char reason[80];
         return err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, name, "cannot be started: %s",
-                       strerror_r(errno, reason, sizeof reason));
+                       strerrordesc_np(errno));
     }
     c->pid = pid;
     c->started = true;

@@ -11,12 +11,10 @@
 
 enum { PIECE_BYTES = 16384 };
 
-/* strerror() shares a buffer between threads. */
 static enum status refuse_file(const char *path, const char *what, int why, struct err *err)
 {
-    char text[128];
-    const char *reason = strerror_r(why, text, sizeof text);
-    return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what, reason);
+    return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what,
+                   strerrordesc_np(why));
 }
 
 /* State of reading. */

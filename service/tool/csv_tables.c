@@ -7,7 +7,7 @@
 
 #include "logger/message/json_write.h"
 
-enum { PATH_BYTES = 512, WHY_BYTES = 128 };
+enum { PATH_BYTES = 512 };
 
 void csv_tables_number(FILE *out, double value, bool last)
 {
@@ -93,12 +93,11 @@ static enum status write_table(const char *folder, const struct csv_table *table
                                const void *what, struct err *err)
 {
     char path[PATH_BYTES];
-    char why[WHY_BYTES];
     (void)snprintf(path, sizeof path, "%s/%s", folder, table->name);
     FILE *out = fopen(path, "w");
     if (!out) {
         return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written: %s",
-                       strerror_r(errno, why, sizeof why));
+                       strerrordesc_np(errno));
     }
     table->write(what, out);
     const bool whole = ferror(out) == 0;
@@ -112,11 +111,10 @@ static enum status write_table(const char *folder, const struct csv_table *table
 enum status csv_tables_write(const char *folder, const struct csv_table *tables, size_t count,
                              const void *what, struct err *err)
 {
-    char why[WHY_BYTES];
     enum status status = STATUS_OK;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, folder, "cannot be made: %s",
-                       strerror_r(errno, why, sizeof why));
+                       strerrordesc_np(errno));
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = write_table(folder, &tables[i], what, err);

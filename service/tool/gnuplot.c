@@ -96,9 +96,7 @@ void gnuplot_place(FILE *to, double left, double right, double top, double botto
 static enum status refuse_picture(const char *path, enum fault fault, const char *what,
                                   struct err *err)
 {
-    char text[128];
-    return err_set(err, STATUS_E_IO, fault, path, "%s: %s", what,
-                   strerror_r(errno, text, sizeof text));
+    return err_set(err, STATUS_E_IO, fault, path, "%s: %s", what, strerrordesc_np(errno));
 }
 
 /* Reads gnuplot's error message: the first line with a word in it. */

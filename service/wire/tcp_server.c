@@ -284,7 +284,6 @@ static enum status open_listener(struct tcp_server *s, const char *where, sockle
                                  struct err *err)
 {
     const int one = 1;
-    char why[128];
     s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     s->listener = socket(s->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s->wake < 0 || s->listener < 0 ||
@@ -292,7 +291,7 @@ static enum status open_listener(struct tcp_server *s, const char *where, sockle
         bind(s->listener, (const struct sockaddr *)&s->address, bytes) != 0 ||
         listen(s->listener, BACKLOG) != 0) {
         return err_set(err, STATUS_E_IO, FAULT_LISTEN_FAILED, where, "%s: %s", s->service.name,
-                       strerror_r(errno, why, sizeof why));
+                       strerrordesc_np(errno));
     }
     name_place(s);
     return STATUS_OK;

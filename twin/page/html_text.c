@@ -26,18 +26,27 @@ void html_text(const struct svg_text *h, const char *text)
     }
 }
 
+void html_fill(const struct svg_text *h, const char *page, ...)
+{
+    va_list args;
+    va_start(args, page);
+    for (const char *at = strchr(page, '@'); at; at = strchr(page, '@')) {
+        h->output(h->context, page, (size_t)(at - page));
+        html_text(h, va_arg(args, const char *));
+        page = at + 1;
+    }
+    va_end(args);
+    h->output(h->context, page, strlen(page));
+}
+
 void html_element(const struct svg_text *h, const char *tag, const char *text)
 {
-    svg_printf(h, "<%s>", tag);
-    html_text(h, text);
-    svg_printf(h, "</%s>\n", tag);
+    html_fill(h, "<@>@</@>\n", tag, text, tag);
 }
 
 void html_table(const struct svg_text *h, const char *caption, const char *columns)
 {
-    svg_printf(h, "<table><caption>");
-    html_text(h, caption);
-    svg_printf(h, "</caption>\n<thead><tr>");
+    html_fill(h, "<table><caption>@</caption>\n<thead><tr>", caption);
     while (*columns) {
         const bool is_text = *columns == '<';
         columns += is_text;
@@ -92,10 +101,8 @@ void html_row(const struct svg_text *h, const char *kinds, ...)
     svg_printf(h, "<tr>");
     for (; *kinds; kinds++) {
         if (*kinds == 'h' || *kinds == 't') {
-            const char *tag = *kinds == 'h' ? "th scope=\"row\"" : "td class=\"t\"";
-            svg_printf(h, "<%s>", tag);
-            html_text(h, va_arg(args, const char *));
-            svg_printf(h, "</%.2s>", tag);
+            html_fill(h, *kinds == 'h' ? "<th scope=\"row\">@</th>" : "<td class=\"t\">@</td>",
+                      va_arg(args, const char *));
         } else if (*kinds == 'u') {
             svg_printf(h, "<td>%llu</td>", (unsigned long long)va_arg(args, uint64_t));
         } else if (*kinds == 'i') {

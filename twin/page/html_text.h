@@ -6,6 +6,8 @@
 
 #include "twin/report/svg_text.h"
 
+/* Writes a piece of a page, with a text (const char *) in the place of each "@". */
+void html_fill(const struct svg_text *h, const char *page, ...);
 /* Writes <tag>text</tag>. */
 void html_element(const struct svg_text *h, const char *tag, const char *text);
 void html_text(const struct svg_text *h, const char *text);

@@ -51,18 +51,17 @@ static void print_estimate(const struct svg_text *h, const char *caption,
     print_texts(h, "Advice:", e->advice, e->advice_count);
 }
 
-static void print_picture(const struct svg_text *h, const struct lag_panel *panel,
-                          const char *title, const char *words)
+void report_picture_write(const struct svg_text *h, const struct lag_panel *panel,
+                          const char *title, const char *description, const char *caption)
 {
     svg_printf(h, "<figure>");
     lag_picture_write(&(struct lag_picture){.title = title,
-                                            .description = words,
+                                            .description = description,
                                             .panels = panel,
                                             .panel_count = 1,
                                             .embedded = true},
                       h->output, h->context);
-    html_element(h, "figcaption", words);
-    svg_printf(h, "</figure>\n");
+    html_fill(h, "<figcaption>@</figcaption>\n</figure>\n", caption);
 }
 
 static void name_program(char *out, size_t size, enum side s, const char *version)
@@ -118,7 +117,7 @@ static void print_residuals(const struct svg_text *h, const struct report_pair *
         (void)snprintf(words + written, sizeof words - (size_t)written,
                        " The band has 95 %% of normal residuals, sd %.3g s.", sd_s);
     }
-    print_picture(h, &panel, "Residuals of the travel times", words);
+    report_picture_write(h, &panel, "Residuals of the travel times", words, words);
 }
 
 static void print_calibration(const struct svg_text *h, const struct report_pair *pair)
@@ -201,7 +200,7 @@ static void print_trace(const struct svg_text *h, const struct model *model, siz
     (void)snprintf(words, sizeof words,
                    "%s: measured, and simulated by the fit from the efforts alone.",
                    model->axes[axis].velocity_words);
-    print_picture(h, &panel, "Measured and simulated motion", words);
+    report_picture_write(h, &panel, "Measured and simulated motion", words, words);
 }
 
 static void print_dynamics_side(const struct svg_text *h, const struct pair_dynamics *d,

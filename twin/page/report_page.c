@@ -36,19 +36,15 @@ static const char style[] =
 
 void report_page_begin(const struct svg_text *h, const char *version, const char *title)
 {
-    svg_printf(
+    html_fill(
         h,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" REPORT_PAGE_MARK
-        " %s\">\n<meta name=\"viewport\" content=\"width=device-width\">"
+        " @\">\n<meta name=\"viewport\" content=\"width=device-width\">"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'\">\n",
-        version);
-    svg_printf(h, "<title>Tandem report: ");
-    html_text(h, title);
-    svg_printf(h, "</title>\n");
-    svg_printf(h, "<style>%s</style></head>\n<body><main>\n<p><strong>Tandem report: ", style);
-    html_text(h, title);
-    svg_printf(h, "</strong></p>\n");
+        "style-src 'unsafe-inline'\">\n<title>Tandem report: @</title>\n",
+        version, title);
+    svg_printf(h, "<style>%s</style></head>\n", style);
+    html_fill(h, "<body><main>\n<p><strong>Tandem report: @</strong></p>\n", title);
 }
 
 static void format_time(double t_s, char out[28])
@@ -164,29 +160,23 @@ static void print_lags(const struct svg_text *h, const struct report_pair *pair,
                                     .band_high = tolerance_s,
                                     .mark_y = nan("")};
     char text[160];
+    char caption[256];
     (void)snprintf(text, sizeof text,
                    "%zu points: real lap minus virtual lap. The band is %g s wide on either "
                    "side of 0; the table of verdicts has the numbers.",
                    scan->point_count, tolerance_s);
+    (void)snprintf(caption, sizeof caption,
+                   "Lag: real lap minus virtual lap; above 0 the real robot was slower. The "
+                   "band is the tolerance of SYNC, ±%g s.%s",
+                   tolerance_s,
+                   scan->total > LAG_PICTURE_POINTS_MAX
+                       ? " Of each of 1000 intervals the least and the greatest lag are drawn."
+                       : "");
     if (scan->point_count == 0) {
         html_element(h, "p", "No command has a lag: never did both robots reply.");
-        return;
+    } else {
+        report_picture_write(h, &panel, "Lag of each command", text, caption);
     }
-    svg_printf(h, "<figure>");
-    lag_picture_write(&(struct lag_picture){.title = "Lag of each command",
-                                            .description = text,
-                                            .panels = &panel,
-                                            .panel_count = 1,
-                                            .embedded = true},
-                      h->output, h->context);
-    svg_printf(h,
-               "<figcaption>Lag: real lap minus virtual lap; above 0 the real robot was "
-               "slower. The band is the tolerance of SYNC, ±%g s.",
-               tolerance_s);
-    svg_printf(h, "%s</figcaption></figure>\n",
-               scan->total > LAG_PICTURE_POINTS_MAX
-                   ? " Of each of 1000 intervals the least and the greatest lag are drawn."
-                   : "");
 }
 
 enum { N, ID, T, OP, ROTATION, DISPLACEMENT, LAG, VERDICT, DIFFERS, FIRST_OF_SIDE };
@@ -195,15 +185,12 @@ enum { LAP, WAIT, MOTION, TRANSPORT, STATUS, VERSION, PARTS };
 static void print_robot(const struct svg_text *h, enum side s, const struct report_value *v)
 {
     const struct report_value *of = &v[FIRST_OF_SIDE + (size_t)s * PARTS];
-    svg_printf(h, "<td class=\"t\">%s</td>", side_name(s));
+    html_fill(h, "<td class=\"t\">@</td>", side_name(s));
     for (size_t k = LAP; k <= TRANSPORT; k++) {
         html_cell_number(h, of[k].number);
     }
-    svg_printf(h, "<td class=\"t\">");
-    html_text(h, of[STATUS].text);
-    svg_printf(h, "%s", of[VERSION].text[0] ? ", " : "");
-    html_text(h, of[VERSION].text);
-    svg_printf(h, "</td></tr>\n");
+    html_fill(h, "<td class=\"t\">@@@</td></tr>\n", of[STATUS].text,
+              of[VERSION].text[0] ? ", " : "", of[VERSION].text);
 }
 
 /* A command has a row for each robot, which are not parted by the end of a page. */
@@ -218,21 +205,21 @@ static void print_worst_entry(const struct svg_text *h, const struct report_wors
     /* clang-format on */
     struct report_value v[FIRST_OF_SIDE + 2 * PARTS];
     char time[28];
+    char n[32];
+    char lag[32];
+    char size[64];
     (void)report_read(worst->json, worst->bytes, names, COUNT(names), v);
     format_time(v[T].number, time);
-    svg_printf(h,
-               "</tbody><tbody class=\"whole\"><tr><th scope=\"row\" rowspan=\"2\">%.0f</th>",
-               v[N].number);
-    svg_printf(h, "<td class=\"t\" rowspan=\"2\">%s</td><td class=\"t\" rowspan=\"2\">",
-               time + 11);
-    html_text(h, v[OP].text);
-    svg_printf(h, " %.4g rad, %.4g m<br>", v[ROTATION].number, v[DISPLACEMENT].number);
-    html_text(h, v[ID].text);
-    svg_printf(h, "</td><td class=\"t\" rowspan=\"2\">");
-    html_text(h, v[VERDICT].text);
-    svg_printf(h, "%s", v[DIFFERS].text[0] ? "; differs in " : "");
-    html_text(h, v[DIFFERS].text);
-    svg_printf(h, "</td><td rowspan=\"2\">%+.4g</td>", v[LAG].number);
+    (void)snprintf(n, sizeof n, "%.0f", v[N].number);
+    (void)snprintf(lag, sizeof lag, "%+.4g", v[LAG].number);
+    (void)snprintf(size, sizeof size, " %.4g rad, %.4g m", v[ROTATION].number,
+                   v[DISPLACEMENT].number);
+    html_fill(h,
+              "</tbody><tbody class=\"whole\"><tr><th scope=\"row\" rowspan=\"2\">@</th>"
+              "<td class=\"t\" rowspan=\"2\">@</td><td class=\"t\" rowspan=\"2\">@@<br>@</td>"
+              "<td class=\"t\" rowspan=\"2\">@@@</td><td rowspan=\"2\">@</td>",
+              n, time + 11, v[OP].text, size, v[ID].text, v[VERDICT].text,
+              v[DIFFERS].text[0] ? "; differs in " : "", v[DIFFERS].text, lag);
     print_robot(h, SIDE_REAL, v);
     svg_printf(h, "<tr>");
     print_robot(h, SIDE_VIRTUAL, v);
@@ -318,14 +305,12 @@ static bool add_record(void *context, const char *json, size_t bytes)
     }
     (void)report_read(json, bytes, list->names, list->name_count, v);
     format_time(v[0].number, time);
-    svg_printf(list->h, "<tr><th scope=\"row\">%s</th>", time);
+    html_fill(list->h, "<tr><th scope=\"row\">@</th>", time);
     for (size_t k = 1; k < list->name_count; k++) {
-        svg_printf(list->h, "<td class=\"t\">");
         if (isfinite(v[k].number)) {
-            svg_printf(list->h, "%.0f", v[k].number);
+            (void)snprintf(v[k].text, sizeof v[k].text, "%.0f", v[k].number);
         }
-        html_text(list->h, v[k].text);
-        svg_printf(list->h, "</td>");
+        html_fill(list->h, "<td class=\"t\">@</td>", v[k].text);
     }
     svg_printf(list->h, "</tr>\n");
     return ++list->count < list->shown_max;
@@ -389,17 +374,15 @@ enum status report_page_pair(const struct svg_text *h, const struct report_pair 
     scan->total = pair->entries;
     enum status status = pair->each(pair->context, REPORT_ENTRIES, report_scan_entry, scan);
     report_scan_end(scan);
-    svg_printf(h, "<h1>Pair ");
-    html_text(h, pair->p->id);
-    svg_printf(h, "</h1>\n");
+    html_fill(h, "<h1>Pair @</h1>\n", pair->p->id);
     print_runs(h, pair, scan);
     if (scan->count > 0) {
         print_verdicts(h, scan);
         print_lags(h, pair, scan);
         print_worst(h, scan);
     }
-    svg_printf(h, "<p class=\"note\">Fits, fidelity and clocks are those of %s.</p>\n",
-               pair->state);
+    html_fill(h, "<p class=\"note\">Fits, fidelity and clocks are those of @.</p>\n",
+              pair->state);
     report_fits_write(h, pair);
     print_clocks(h, pair);
     status = status == STATUS_OK ? print_list(h, pair, REPORT_ALARMS) : status;
@@ -430,11 +413,8 @@ static void print_left_out(const struct svg_text *h, const struct report_origin 
 void report_page_end(const struct svg_text *h, const struct report_origin *origin)
 {
     print_left_out(h, origin);
-    svg_printf(h, "<h1>How to make this again</h1>\n<p>Tandem ");
-    html_text(h, origin->version);
-    svg_printf(h, ": <code>");
-    html_text(h, origin->command);
-    svg_printf(h, "</code></p>\n");
+    html_fill(h, "<h1>How to make this again</h1>\n<p>Tandem @: <code>@</code></p>\n",
+              origin->version, origin->command);
     if (origin->note) {
         html_element(h, "p", origin->note);
     }
@@ -446,8 +426,8 @@ void report_page_end(const struct svg_text *h, const struct report_origin *origi
         }
         html_table_end(h);
     }
-    svg_printf(h, "<details open><summary>Lab file: effective values, without secrets"
-                  "</summary><pre>");
-    html_text(h, origin->lab);
-    svg_printf(h, "</pre></details>\n</main></body></html>\n");
+    html_fill(h,
+              "<details open><summary>Lab file: effective values, without secrets</summary>"
+              "<pre>@</pre></details>\n</main></body></html>\n",
+              origin->lab);
 }

@@ -45,8 +45,7 @@ bool demo_stage_complain(const char *what, const char *why)
 
 static bool complain_errno(const char *what)
 {
-    char reason[80];
-    return demo_stage_complain(what, strerror_r(errno, reason, sizeof reason));
+    return demo_stage_complain(what, strerrordesc_np(errno));
 }
 
 /* --- ports, files, programs ----------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "logger/storage/append.h"
+#include "service/tool/array.h"
 
 #include <stdlib.h>
 #include <string.h>

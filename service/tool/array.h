@@ -1,6 +1,6 @@
-/* logger/storage/append.h - arrays that grow by doubling. */
-#ifndef LOGGER_STORAGE_APPEND_H
-#define LOGGER_STORAGE_APPEND_H
+/* service/tool/array.h - arrays that grow by doubling. */
+#ifndef SERVICE_TOOL_ARRAY_H
+#define SERVICE_TOOL_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
