@@ -765,8 +765,5 @@ void native_write(struct json_writer *w, enum event_kind kind, const void *part)
 
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us)
 {
-    json_write_object(w, NULL);
-    json_write_int(w, "probe", probe);
-    json_write_seconds(w, "sent", sent_us);
-    json_write_close(w);
+    JSON_WRITE_OBJECT(w, NULL, JSON_WHOLE("probe", probe), JSON_SECONDS("sent", sent_us));
 }

@@ -64,19 +64,14 @@ bool capture_slot_load(struct capture_slot *slot, const char *folder, const char
         .bytes = (uint64_t)json_integer_value(json_object_get(object, "bytes")),
         .open = json_is_true(json_object_get(object, "open")),
         .complete = json_is_true(json_object_get(object, "complete"))};
-    const struct {
-        char *to;
-        size_t room;
-        const char *text;
-    } texts[] = {{slot->id, sizeof slot->id, id},
-                 {slot->pair, sizeof slot->pair, json_file_text(object, "pair")},
-                 {slot->trigger, sizeof slot->trigger, json_file_text(object, "trigger")},
-                 {slot->version[SIDE_REAL], sizeof slot->version[0],
-                  json_file_text(object, "real_version")},
-                 {slot->version[SIDE_VIRTUAL], sizeof slot->version[0],
-                  json_file_text(object, "virtual_version")}};
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        (void)snprintf(texts[i].to, texts[i].room, "%s", texts[i].text);
+    (void)snprintf(slot->id, sizeof slot->id, "%s", id);
+    (void)snprintf(slot->pair, sizeof slot->pair, "%s", json_file_text(object, "pair"));
+    (void)snprintf(slot->trigger, sizeof slot->trigger, "%s",
+                   json_file_text(object, "trigger"));
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        (void)snprintf(
+            slot->version[s], sizeof slot->version[s], "%s",
+            json_file_text(object, s == SIDE_REAL ? "real_version" : "virtual_version"));
     }
     json_decref(object);
     return object && slot->pair[0] && slot->from_us != LAB_TIME_NONE &&

@@ -88,9 +88,7 @@ static enum status make_events(struct daemon *d, struct err *err)
         d->stream_number = p.record[k] > d->stream_number ? p.record[k] : d->stream_number;
     }
     enum status status = event_hub_create(&p, &d->events);
-    if (status == STATUS_OK) {
-        status = rays_create(d->params.pair_count, &d->rays);
-    }
+    status = status == STATUS_OK ? rays_create(d->params.pair_count, &d->rays) : status;
     return name_fault(status, "events", FAULT_NO_MEMORY, "no memory", err);
 }
 
@@ -427,9 +425,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
     p.now_context = d;
     p.lab = d->file;
     enum status status = worker_start(&p, &d->worker);
-    if (status == STATUS_OK) {
-        status = fits_create(d->lab, d->worker, d->inbox, &d->fits);
-    }
+    status = status == STATUS_OK ? fits_create(d->lab, d->worker, d->inbox, &d->fits) : status;
     return name_fault(status, "worker", FAULT_NOT_STARTED, "not started", err);
 }
 

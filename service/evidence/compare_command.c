@@ -80,17 +80,15 @@ static enum status compare_loaded(struct run *run, const char *id,
                                   struct err *err)
 {
     struct comparison c;
-    enum status status = comparison_count(a, b, run->request, &c);
-    if (status != STATUS_OK) {
+    if (comparison_make(a, b, run->request, CONFIDENCE, &c) != STATUS_OK) {
         return err_no_memory(err, id, "out of memory");
     }
-    status = comparison_estimate(a, b, CONFIDENCE, &c);
-    if (status == STATUS_OK && run->json) {
+    if (run->json) {
         compare_print_json(&run->w, id, a, b, &c);
-    } else if (status == STATUS_OK) {
+    } else {
         compare_print_text(id, a, b, &c, run->all, stdout);
     }
-    status = status == STATUS_OK ? judge_pair(run, id, a, b, &c) : status;
+    enum status status = judge_pair(run, id, a, b, &c);
     status = status == STATUS_OK ? STATUS_OK : err_no_memory(err, id, "out of memory");
     if (status == STATUS_OK && run->plot) {
         status = compare_plot(run->plot, id, a, b, &c, err);

@@ -72,30 +72,6 @@ static enum status list_unmatched(struct comparison *c, size_t which)
     return STATUS_OK;
 }
 
-enum status comparison_count(const struct recorded_pair *a, const struct recorded_pair *b,
-                             enum alignment_rule request, struct comparison *out)
-{
-    *out = (struct comparison){0};
-    enum status status = align_find(a, b, request, &out->alignment);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    count_commands(a, IN_A, out);
-    count_commands(b, IN_B, out);
-    count_matches(a, b, out);
-    out->why = out->alignment.why;
-    if (a->count == 0 || b->count == 0) {
-        out->why = "no commands in one of the two";
-    }
-    for (size_t which = IN_A; which <= IN_B && out->alignment.count > 0; which++) {
-        status = status == STATUS_OK ? list_unmatched(out, which) : status;
-    }
-    if (status != STATUS_OK) {
-        comparison_free(out);
-    }
-    return status;
-}
-
 void comparison_free(struct comparison *comparison)
 {
     align_free(&comparison->alignment);
@@ -341,6 +317,32 @@ enum status comparison_estimate(const struct recorded_pair *a, const struct reco
         if (!is_one && in_a->n > 0 && in_b->n > 0) {
             compare_fits(in_a, in_b, confidence, s, c);
         }
+    }
+    return status;
+}
+
+enum status comparison_make(const struct recorded_pair *a, const struct recorded_pair *b,
+                            enum alignment_rule request, double confidence,
+                            struct comparison *out)
+{
+    *out = (struct comparison){0};
+    enum status status = align_find(a, b, request, &out->alignment);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    count_commands(a, IN_A, out);
+    count_commands(b, IN_B, out);
+    count_matches(a, b, out);
+    out->why = out->alignment.why;
+    if (a->count == 0 || b->count == 0) {
+        out->why = "no commands in one of the two";
+    }
+    for (size_t which = IN_A; which <= IN_B && out->alignment.count > 0; which++) {
+        status = status == STATUS_OK ? list_unmatched(out, which) : status;
+    }
+    status = status == STATUS_OK ? comparison_estimate(a, b, confidence, out) : status;
+    if (status != STATUS_OK) {
+        comparison_free(out);
     }
     return status;
 }

@@ -62,11 +62,12 @@ struct comparison {
     const char *why; /* static: why there are counts only; or NULL */
 };
 
-/* Align and count. STATUS_E_NOMEM; free *out on STATUS_OK. */
-MUST_USE enum status comparison_count(const struct recorded_pair *a,
-                                      const struct recorded_pair *b,
-                                      enum alignment_rule request, struct comparison *out);
-/* Compute all differences; intervals have this confidence. STATUS_E_NOMEM. */
+/* Align, count, and compute all differences; intervals have this confidence. STATUS_E_NOMEM;
+ * free *out on STATUS_OK. */
+MUST_USE enum status comparison_make(const struct recorded_pair *a,
+                                     const struct recorded_pair *b, enum alignment_rule request,
+                                     double confidence, struct comparison *out);
+/* Compute the differences again, with another confidence. STATUS_E_NOMEM. */
 MUST_USE enum status comparison_estimate(const struct recorded_pair *a,
                                          const struct recorded_pair *b, double confidence,
                                          struct comparison *c);

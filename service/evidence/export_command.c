@@ -99,11 +99,8 @@ static bool parse_window(struct export *x)
 
 static bool check_pair(const struct lab_file *lab, const char *id)
 {
-    const bool known = lab_find_params(lab->pairs, lab->pair_count, id) != NULL;
-    if (!known) {
-        complain("export: the lab file has no pair '%s'", id);
-    }
-    return known;
+    return lab_find_params(lab->pairs, lab->pair_count, id) ||
+           complain("export: the lab file has no pair '%s'", id);
 }
 
 /* The recording is read more than once. */

@@ -198,12 +198,11 @@ static enum status print_comparison(struct run *run, const struct svg_text *h, c
                      ? recording_load(run->compared[k], at, &pairs[k], &run->replay.err)
                      : STATUS_OK;
     }
-    status =
-        status == STATUS_OK ? comparison_count(&pairs[0], &pairs[1], ALIGNED_AUTO, &c) : status;
+    status = status == STATUS_OK ? comparison_make(&pairs[0], &pairs[1], ALIGNED_AUTO, 0.95, &c)
+                                 : status;
     if (status == STATUS_OK) {
         FILE *out = open_memstream(&text, &bytes);
-        status = comparison_estimate(&pairs[0], &pairs[1], 0.95, &c);
-        if (out && status == STATUS_OK) {
+        if (out) {
             compare_print_text(id, &pairs[0], &pairs[1], &c, false, out);
         }
         if (out && fclose(out) == 0) {

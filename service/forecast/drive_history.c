@@ -59,8 +59,5 @@ bool drive_history_read(const struct drive_daemon *daemon, const char *pair,
     const json_t *next = json_object_get(document, "next_move");
     const bool added = add_rows(json_object_get(next, "rows"), plan);
     json_decref(document);
-    if (!added) {
-        (void)complain("drive: --plan begins without the daemon's moves");
-    }
-    return added;
+    return added || complain("drive: --plan begins without the daemon's moves");
 }

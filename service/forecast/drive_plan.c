@@ -154,11 +154,9 @@ bool drive_plan_stands_inside(const struct drive_plan *plan)
                 ? "no pose of the real robot arrived: its telemetry must have one"
                 : "the real robot moves: it must stand before the first move");
     }
-    if (!inside) {
-        complain("drive: --room: the robot stands at (%.3g, %.3g), outside of the room",
-                 plan->pose[0], plan->pose[1]);
-    }
-    return inside;
+    return inside ||
+           complain("drive: --room: the robot stands at (%.3g, %.3g), outside of the room",
+                    plan->pose[0], plan->pose[1]);
 }
 
 /* Has the robot been at this pose for a while? */

@@ -390,10 +390,7 @@ static bool check_pair(const struct replay_run *run)
     for (size_t i = 0; i < params.pair_count + params.team_count && !found; i++) {
         found = replay_keeps_pair(run, lab_name(&params, (uint32_t)i));
     }
-    if (!found) {
-        complain("replay: the lab has no pair '%s'", run->options.pair);
-    }
-    return found;
+    return found || complain("replay: the lab has no pair '%s'", run->options.pair);
 }
 
 int command_replay(int argc, char **argv)

@@ -39,8 +39,7 @@ static void fill_sides(size_t n_a, size_t n_b, double rise)
 static struct comparison compare(double confidence)
 {
     struct comparison c;
-    CHECK("memory", comparison_count(&a, &b, ALIGNED_AUTO, &c) == STATUS_OK);
-    CHECK("memory", comparison_estimate(&a, &b, confidence, &c) == STATUS_OK);
+    CHECK("memory", comparison_make(&a, &b, ALIGNED_AUTO, confidence, &c) == STATUS_OK);
     return c;
 }
 

@@ -44,12 +44,9 @@ struct check {
 static bool publish_text(struct check *c, const char *topic, const char *text, size_t bytes,
                          int qos)
 {
-    const bool sent =
-        mqtt_client_publish(c->session.client, topic, text, bytes, qos, false) == STATUS_OK;
-    if (!sent) {
-        complain("robot: the link's buffer is full");
-    }
-    return sent;
+    return mqtt_client_publish(c->session.client, topic, text, bytes, qos, false) ==
+               STATUS_OK ||
+           complain("robot: the link's buffer is full");
 }
 
 /* Sends what the codec publishes of its own accord. */
