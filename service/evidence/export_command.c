@@ -33,10 +33,8 @@ struct export
 static bool parse_time(const char *option, const char *text, int64_t *t_us)
 {
     *t_us = iso_time_parse_asked(text, lab_clock_now_us());
-    if (*t_us == LAB_TIME_NONE) {
-        complain("--%s %s: expected %s", option, text, ISO_TIME_ASKED);
-    }
-    return *t_us != LAB_TIME_NONE;
+    return *t_us != LAB_TIME_NONE ||
+           complain("--%s %s: expected %s", option, text, ISO_TIME_ASKED);
 }
 
 /* Parses "PAIR:N". */
@@ -50,10 +48,8 @@ static bool parse_entry(struct export *x, const char *text)
         x->request.pair = x->pair;
         x->request.n = strtoull(colon + 1, &end, 10);
     }
-    if (!end || *end) {
-        complain("--around entry:%s: expected entry:PAIR:N, such as entry:r1:57", text);
-    }
-    return end && !*end;
+    return (end && !*end) ||
+           complain("--around entry:%s: expected entry:PAIR:N, such as entry:r1:57", text);
 }
 
 static bool parse_around(struct export *x)

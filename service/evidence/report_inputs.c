@@ -37,9 +37,8 @@ static bool hash_file(FILE *file, struct report_input *out)
 
 static enum status add_file(struct report_inputs *inputs, const char *path, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
     struct report_input input = {.bytes = 0};
-    (void)snprintf(input.name, sizeof input.name, "%s", slash ? slash + 1 : path);
+    (void)snprintf(input.name, sizeof input.name, "%s", basename(path));
     FILE *file = fopen(path, "rbe");
     const bool good = file && hash_file(file, &input);
     const int error = errno;

@@ -58,10 +58,7 @@ static bool open_output(struct record *r)
     const int fd = to_stdout ? STDOUT_FILENO
                              : open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     r->out = fd < 0 ? NULL : to_stdout ? stdout : fdopen(fd, "w");
-    if (!r->out) {
-        complain("%s: cannot be made: %s", r->path, strerrordesc_np(errno));
-    }
-    return r->out != NULL;
+    return r->out || complain("%s: cannot be made: %s", r->path, strerrordesc_np(errno));
 }
 
 static bool listen_all(struct record *r)

@@ -136,10 +136,8 @@ void session_close(struct session *s, int timeout_ms)
 
 bool session_was_connected(const struct session *s)
 {
-    if (s->state.connections == 0) {
-        complain("%s", s->state.error[0] ? s->state.error : "was never connected");
-    }
-    return s->state.connections > 0;
+    return s->state.connections > 0 ||
+           complain("%s", s->state.error[0] ? s->state.error : "was never connected");
 }
 
 bool session_await(struct session *s, int64_t until_us)

@@ -137,11 +137,11 @@ static int choose_model(const char *word, struct choice *choice)
     *choice = (struct choice){.row = NULL};
     if (!model_file_is_path(word)) {
         choice->row = model_row_find(word);
-        if (!choice->row) {
-            complain("models: no model '%s'%s, 'tandem models' lists them", word,
-                     model_row_guess(word, guess));
-        }
-        return choice->row ? EXIT_FINE : EXIT_USAGE;
+        return choice->row
+                   ? EXIT_FINE
+                   : complain_exit(EXIT_USAGE,
+                                   "models: no model '%s'%s, 'tandem models' lists them", word,
+                                   model_row_guess(word, guess));
     }
     if (option_file_load(&model_file, word, &choice->file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);

@@ -179,18 +179,13 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
     const char *equals = text[1] == '-' ? strchr(text, '=') : NULL;
     const size_t bytes = equals ? (size_t)(equals - text) : strlen(text);
     const struct argument *row = find_row(a->rows, a->row_count, text, bytes);
-    if (!row && a->more) {
-        row = find_row(a->more->rows, a->more->row_count, text, bytes);
-    }
+    row = row || !a->more ? row : find_row(a->more->rows, a->more->row_count, text, bytes);
     if (!row) {
         return refuse_option(a, text, bytes);
     }
     if (row->kind == ARGUMENT_FLAG) {
         *(bool *)row->value = true;
-        if (equals) {
-            complain("--%s takes no value", row->name);
-        }
-        return !equals;
+        return !equals || complain("--%s takes no value", row->name);
     }
     if (!equals && *i + 1 >= argc) {
         return complain("--%s: its value %s is missing", row->name, row->placeholder);
@@ -224,12 +219,11 @@ static bool check_operands(const struct arguments *a, int count, char **operands
         at += strcspn(at, " ");
     }
     if (count > most && !any) {
-        complain("%s takes %s%s '%s', see 'tandem %s --help'", a->command, a->operands,
-                 most > 0 ? ", not also" : "no operand", operands[most], a->command);
-    } else if (count < least) {
-        complain("%s needs %s, see 'tandem %s --help'", a->command, a->operands, a->command);
+        return complain("%s takes %s%s '%s', see 'tandem %s --help'", a->command, a->operands,
+                        most > 0 ? ", not also" : "no operand", operands[most], a->command);
     }
-    return count >= least && (count <= most || any);
+    return count >= least ||
+           complain("%s needs %s, see 'tandem %s --help'", a->command, a->operands, a->command);
 }
 
 int arguments_parse(const struct arguments *a, int argc, char **argv)

@@ -146,8 +146,7 @@ static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *ou
 
 enum status gnuplot_check_path(const char *path, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = basename(path);
     const char *dot = strrchr(name, '.');
     if (!dot || dot == name || strcasecmp(dot, ".svg") == 0) {
         return STATUS_OK;

@@ -515,11 +515,9 @@ static bool choose_pair(struct mission_run *r)
     r->pair = id;
     for (size_t i = 0; i < r->lab.pair_count; i++) {
         if (strcmp(r->lab.pairs[i].id, id) == 0) {
-            if (r->lab.pairs[i].mode != PAIR_LINK) {
-                complain("%s: pair %s is in mode observe, a mission needs mode link",
-                         r->lab_path, id);
-            }
-            return r->lab.pairs[i].mode == PAIR_LINK;
+            return r->lab.pairs[i].mode == PAIR_LINK ||
+                   complain("%s: pair %s is in mode observe, a mission needs mode link",
+                            r->lab_path, id);
         }
     }
     return complain("%s: %s%s%s", r->lab_path,
