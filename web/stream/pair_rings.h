@@ -1,6 +1,6 @@
-/* web/stream/pair_rings.h - memory for the last minutes of pairs, in memory only: a block of
- * one size for each pair that has something, and a lock. At most so many pairs have one, the
- * first ones. */
+/* web/stream/pair_rings.h - memory for the last minutes of pairs, lost at a restart: a block
+ * for each pair that has something to show, and a lock. The number of blocks is limited; the
+ * first pairs get one. */
 #ifndef WEB_STREAM_PAIR_RINGS_H
 #define WEB_STREAM_PAIR_RINGS_H
 
