@@ -64,7 +64,7 @@ enum odometry_covariate {
 /* Test of one of them. NaN: not tested, or it never varies. */
 struct odometry_scale_test {
     /* Change by one standard deviation of the covariate: ratio of the length of ways (of the
-     * delay: s), ratio of turns. */
+     * delay: s), ratio of turns. By side: ratio of the way of the right and the left wheel. */
     double way, turn;
     double f, p; /* statistic of both, and its probability where nothing depends on it */
 };

@@ -57,7 +57,7 @@ struct scan {
     size_t run_poses;            /* of this run, so far */
     double bends[2], bend_count; /* squared second differences: x and y, heading */
     double mean[SCALES], spread[SCALES], steps; /* of the covariates */
-    double ways[SCALES][2], turns[SCALES][3];   /* effect on the pose since the segment began */
+    double effect[SCALES][2][3];                /* on the pose since the segment began */
     double seen[3];                             /* last measured pose */
     double centre[2], radius2[2]; /* of measured places: means of x and y; mean and sd of the
                                      squared distance from there */
@@ -92,6 +92,8 @@ static size_t count_segments(const struct odometry_set *set, double segment_s)
 /* A step of the robot between two rows. */
 struct step {
     double x_m, y_m, turn_rad;
+    double along[2]; /* direction of the step */
+    double rim_m[2]; /* ways of the right and the left wheel */
     double covariate[SCALES];
 };
 
@@ -111,14 +113,17 @@ static bool make_step(struct scan *s, struct odometry_walk *walk, struct step *s
         return false;
     }
     const double h_s = s->set->t_s[walk->row] - t_s;
-    const double advance =
-        0.5 * (theta[ODOMETRY_RADIUS_RIGHT] * (walk->angle_rad[0] - angle[0]) +
-               theta[ODOMETRY_RADIUS_LEFT] * (walk->angle_rad[1] - angle[1]));
+    const double right = theta[ODOMETRY_RADIUS_RIGHT] * (walk->angle_rad[0] - angle[0]);
+    const double left = theta[ODOMETRY_RADIUS_LEFT] * (walk->angle_rad[1] - angle[1]);
+    const double advance = 0.5 * (right + left);
+    const double middle = body[2] + 0.5 * (walk->body[2] - body[2]);
     const double turn = walk->body[2] - body[2];
     const double heading = s->seen[2] - theta[ODOMETRY_SENSOR_ALPHA];
     *step = (struct step){.x_m = walk->body[0] - body[0],
                           .y_m = walk->body[1] - body[1],
                           .turn_rad = turn,
+                          .along = {cos(middle), sin(middle)},
+                          .rim_m = {right, left},
                           .covariate = {[ODOMETRY_BY_TIME] = t_s,
                                         [ODOMETRY_BY_SIDE] = tanh(turn / h_s / SIDE_RADPS),
                                         [ODOMETRY_BY_SPEED] = advance / h_s,
@@ -201,18 +206,32 @@ static void describe_segments(struct scan *s, const struct odometry_point *point
     s->weight[2] = 1.0 / fmax(sqrt(of_heading), FLOOR);
 }
 
-/* Adds a step's effect on the pose: it is longer, or turns further, by the covariate. */
-static void add_effects(struct scan *s, const struct step *step)
+/* Adds a step that is longer and turns further to an effect on the pose. */
+static void add_effect(const struct step *step, double longer_m, double further_rad,
+                       double effect[3])
+{
+    const double turned = effect[2] + 0.5 * further_rad;
+    effect[0] += longer_m * step->along[0] - turned * step->y_m;
+    effect[1] += longer_m * step->along[1] + turned * step->x_m;
+    effect[2] += further_rad;
+}
+
+/* Adds a step whose way and turn, or whose wheels' ways, depend on the covariates. A wheel that
+ * drags in turns to one side also moves a robot that turns on the spot. */
+static void add_effects(struct scan *s, const struct step *step, double track_m)
 {
     for (size_t i = 0; i < SCALES; i++) {
         const double c =
             s->spread[i] > 0.0 ? (step->covariate[i] - s->mean[i]) / s->spread[i] : 0.0;
-        const double turned = s->turns[i][2] + 0.5 * c * step->turn_rad;
-        s->ways[i][0] += c * step->x_m;
-        s->ways[i][1] += c * step->y_m;
-        s->turns[i][0] -= turned * step->y_m;
-        s->turns[i][1] += turned * step->x_m;
-        s->turns[i][2] += c * step->turn_rad;
+        const double right = c * step->rim_m[0];
+        const double left = c * step->rim_m[1];
+        if (i == ODOMETRY_BY_SIDE) {
+            add_effect(step, 0.5 * right, right / track_m, s->effect[i][0]);
+            add_effect(step, 0.5 * left, -left / track_m, s->effect[i][1]);
+        } else {
+            add_effect(step, 0.5 * (right + left), 0.0, s->effect[i][0]);
+            add_effect(step, 0.0, c * step->turn_rad, s->effect[i][1]);
+        }
     }
 }
 
@@ -256,8 +275,10 @@ static void fill_row(const struct scan *s, const struct odometry_walk *walk, siz
         *column++ = walk->sensor_by[axis][ODOMETRY_START + order[j]];
     }
     for (size_t i = 0; i < SCALES; i++) {
-        *column++ = axis < 2 ? s->ways[i][axis] : 0.0;
-        *column++ = (axis < 2 ? s->turns[i][axis] : 0.0) + arm[axis] * s->turns[i][2];
+        for (size_t k = 0; k < 2; k++) {
+            const double *effect = s->effect[i][k];
+            *column++ = (axis < 2 ? effect[axis] : 0.0) + arm[axis] * effect[2];
+        }
     }
     fill_camera(s, walk->row, axis, column);
     column[2 * CAMERAS] = rest;
@@ -324,13 +345,12 @@ static void linearise_segments(struct scan *s, const struct odometry_point *poin
             const size_t end = find_end(s->set, s->segment_s, k, walk.end);
             bool first = true;
             qr_start(&triangle, ROW);
-            memset(s->ways, 0, sizeof s->ways);
-            memset(s->turns, 0, sizeof s->turns);
+            memset(s->effect, 0, sizeof s->effect);
             for (; k < end; k++) {
                 add_pose(s, &walk, segment, first, &triangle);
                 first = first && !isfinite(s->set->x_m[k]);
                 if (make_step(s, &walk, &step)) {
-                    add_effects(s, &step);
+                    add_effects(s, &step, point->theta[ODOMETRY_TRACK]);
                 }
             }
             close_segment(&triangle, segment);

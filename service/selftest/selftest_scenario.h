@@ -94,11 +94,12 @@ struct selftest_scenario {
     double accelerates; /* acceleration of drives, m/s^2; of turns four times that, rad/s^2 */
     /* exchanged columns: rotation and displacement, joints 2 and 3, or two velocities */
     bool exchanged;
-    /* For wheels under a camera only: ratio of the way that is lost at full speed, ratio by
+    /* For wheels under a camera only: ratio of the way that the right wheel loses in left
+     * turns, ratio of the way that is lost at full speed, ratio by
      * which x is too large, growth of the scale per metre of x, fall of the scale at a metre
      * from the middle; ticks of a turn, rows of one pose. at_half applies to the right wheel.
      */
-    double slips, stretched, tilted, distorts, ticks, rare;
+    double drags, slips, stretched, tilted, distorts, ticks, rare;
     /* For poses of an arm only: drag applies to its corrections, gentle to its joints'
      * range. */
     double play_rad; /* rad, backlash behind a servo; clip: its commands have two values */

@@ -206,6 +206,7 @@ const struct selftest_scenario selftest_scenarios[] = {
           .passes = 0.21),
     SCENARIO("slips", "odometry", WRONG, "wheels that lose 10 % of the way at full speed", .slips = 0.1),
     SCENARIO("tyre", "odometry", WRONG, "a right wheel 6 % larger from half time on", .at_half = 0.06),
+    SCENARIO("drags", "odometry", WRONG, "a right wheel that loses 5 % of its way in left turns", .drags = 0.05),
     SCENARIO("two_clocks", "odometry", WRONG, "a delay that grows by 0.1 s", .clock_s = 0.1),
     SCENARIO("as_modelled", "arm_friction", RIGHT, "the world of the model", .off = 0.0),
     SCENARIO("stribeck", "arm_friction", WRONG, "friction is half as great again near rest",

@@ -54,7 +54,8 @@ static void move_robot(struct drive *d, const struct selftest_scenario *w, bool 
     const double rim[2] = {h_s * (d->v + 0.5 * truth[ODOMETRY_TRACK] * d->w),
                            h_s * (d->v - 0.5 * truth[ODOMETRY_TRACK] * d->w)};
     const double grip = 1.0 - w->slips * fabs(d->v) / SPEED_MPS;
-    const double right = grip * rim[0] * (late ? 1.0 + w->at_half : 1.0);
+    const double right =
+        grip * rim[0] * (late ? 1.0 + w->at_half : 1.0) * (d->w > 0.05 ? 1.0 - w->drags : 1.0);
     const double left = grip * rim[1];
     const double root = SLIP * sqrt(0.5 * (fabs(right) + fabs(left)));
     const double turn =

@@ -73,6 +73,7 @@ static void test_causes(void)
         {"as_modelled", NULL, {0}},
         {"ticks_1024", NULL, {0}},
         {"stretched", "unmodelled", {ODOMETRY_BY_COS2, ODOMETRY_BY_SIN2}},
+        {"drags", "unmodelled", {ODOMETRY_BY_SIDE, ODOMETRY_BY_SIDE}},
         {"slips", "unmodelled", {ODOMETRY_BY_SPEED, ODOMETRY_BY_SPEED}},
         {"two_clocks", "changes_with_time", {ODOMETRY_BY_DELAY, ODOMETRY_BY_DELAY}},
         {"tilted", "unmodelled", {ODOMETRY_BY_SLANT_X, ODOMETRY_BY_SLANT_X}},
