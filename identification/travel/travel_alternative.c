@@ -109,6 +109,36 @@ void law_find_alternatives(const struct law_rows *w, struct travel_law *law)
     }
 }
 
+/* Residuals in sd beyond this count as this: one late reply is no law. */
+static const double WAIT_SD_MAX = 3.0;
+
+/* A command that comes before the last move has ended waits for it: on average and at most for
+ * a part of its lap. The score e + e^2 shows a mean and a spread that grow with that lap. An
+ * outlier counts as what the law says of it. */
+void law_find_after(const struct law_rows *w, struct travel_law *law)
+{
+    const size_t n = w->problem->n;
+    const double sd = sqrt(law_mean_square(w, w->plain_rss, 0.0));
+    double sum_s = 0.0;
+    for (size_t i = 1; i < n; i++) {
+        const double lap_s = w->problem->y[i - 1];
+        const double e = fmin(w->counts[i] * w->residual[i] / sd, WAIT_SD_MAX);
+        w->z[i] = w->counts[i - 1] > 0.0 ? lap_s : lap_s - w->residual[i - 1];
+        w->y[i] = e + e * e;
+        sum_s += w->z[i];
+    }
+    w->z[0] = sum_s / (double)(n - 1);
+    law_test_column(w, &law->after);
+    const double r = gsl_stats_correlation(w->z + 1, 1, w->y + 1, 1, n - 1);
+    law->after_r = r;
+    law->after_p = gsl_cdf_tdist_Q(r * sqrt((double)(n - 3) / (1.0 - r * r)), (double)(n - 3));
+}
+
+bool travel_law_waits(const struct travel_law *law)
+{
+    return law->after_p < WAIT_CHANCE && law->after_r > OFF_SHARE;
+}
+
 enum travel_effect travel_law_effect(const struct travel_law *law, double sd)
 {
     enum travel_effect best = TRAVEL_EFFECTS;

@@ -464,6 +464,16 @@ static bool judge_order(struct estimate *e, const struct travel_law *law,
     return true;
 }
 
+static void judge_waits(struct estimate *e, const struct travel_law *law)
+{
+    estimate_reason(e, REASON_DELAY_VARIES, ESTIMATE_MARGINAL,
+                    "laps depend on the move before (%+.2g s per second of it): commands that "
+                    "come before it has ended?",
+                    law->after.value);
+    estimate_advise(e, "send each command when the former move has ended, or record when moves "
+                       "begin and end");
+}
+
 /* Returns whether the effect is one of short moves, and of which size they are. */
 static bool is_short(enum travel_effect effect, size_t *k)
 {
@@ -517,7 +527,13 @@ void travel_report_not_excluded(struct estimate *e, const struct travel_law *law
 void travel_judge_causes(struct estimate *e, const struct travel_law *law,
                          const struct travel_law_words *words)
 {
-    if (travel_law_leaves_a_kind(law)) {
+    if (travel_law_leaves_a_kind(law) && law->aside_grows) {
+        estimate_reason(e, REASON_OUTLIERS, ESTIMATE_MARGINAL,
+                        "the %zu outliers share a cause: %s are the later the larger they are",
+                        law->aside, words->moves[law->aside_cause]);
+        estimate_advise(e, "look for what slows single %s: obstacles, people, a floor",
+                        words->moves[law->aside_cause]);
+    } else if (travel_law_leaves_a_kind(law)) {
         estimate_reason(e, REASON_OUTLIERS, ESTIMATE_MARGINAL,
                         "the %zu outliers share a cause: they are %s, more than by chance",
                         law->aside, words->causes[law->aside_cause][law->aside_more ? 1 : 0]);
@@ -618,6 +634,10 @@ void travel_judge_changes(struct estimate *e, const struct travel_law *law,
 {
     /* A change with time also increases the spread, so it is judged first. */
     if (judge_order(e, law, effect, n, words)) {
+        return;
+    }
+    if (travel_law_waits(law)) {
+        judge_waits(e, law);
         return;
     }
     if (travel_law_mixes(law, n)) {

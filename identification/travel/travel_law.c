@@ -174,6 +174,35 @@ bool travel_law_leaves_a_kind(const struct travel_law *law)
     return law->tested && law->aside_p < LAW_CHANCE;
 }
 
+/* Tests whether outliers are the later the larger their size: something slows single moves. A
+ * late reply does not know how far the move went. */
+static void test_growth(struct law_rows *w, const double *residual, struct travel_law *law)
+{
+    const size_t n = w->problem->n;
+    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+        size_t far = 0;
+        for (size_t i = 0; i < n; i++) {
+            const double size = law_size(w->problem, i, k);
+            if (fabs(residual[i]) > OUTLIER_SD * w->sd && size > 0.0) {
+                w->x[far] = size;
+                w->y[far++] = residual[i];
+            }
+        }
+        if (far <= ASIDE_MIN) {
+            continue;
+        }
+        const double r = gsl_stats_correlation(w->x, 1, w->y, 1, far);
+        const double freedom = (double)far - 2.0;
+        const double p =
+            TRAVEL_SIZES * gsl_cdf_tdist_Q(r * sqrt(freedom / (1.0 - r * r)), freedom);
+        if (p < law->aside_p) {
+            law->aside_p = p;
+            law->aside_cause = k;
+            law->aside_grows = true;
+        }
+    }
+}
+
 /* Tests by rank correlation whether outliers share a cause: the sizes of the moves, or their
  * order. */
 static void test_aside(struct law_rows *w, const double *residual, struct travel_law *law)
@@ -226,7 +255,9 @@ static enum status run_tests(struct law_rows *w, const double *residual, struct 
         return st;
     }
     law->tested = true;
+    law_find_after(w, law);
     test_aside(w, residual, law);
+    test_growth(w, residual, law);
     test_order(w, law);
     if (w->rows >= (double)(w->space.rank + KINDS_DOF_MIN)) {
         test_kinds(w, law);
@@ -251,6 +282,7 @@ enum status travel_law_test(const struct robust_ls_problem *problem, const doubl
                                .side_p = 1.0,
                                .bend_p = 1.0,
                                .aside_p = 1.0,
+                               .after_p = 1.0,
                                .kinds_ratio = 1.0};
     *accelerating = (struct travel_accelerating){.known = false};
     if (memory) {

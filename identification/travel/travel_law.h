@@ -42,6 +42,9 @@ enum { TRAVEL_SLOWER_MAX = 10 };
 
 struct travel_law {
     struct travel_alternative alternative[TRAVEL_EFFECTS];
+    struct travel_alternative after; /* the lap before: commands wait for it, s per s of it */
+    double after_r; /* correlation of residuals, and of their squares, with the lap before */
+    double after_p; /* probability of a larger one by chance */
     bool tested;    /* there are enough moves for the other tests */
     double trend_p; /* probability of such a trend of the speeds by chance; 1: not tested */
     /* relative change of 1/w and 1/v from the first to the last move */
@@ -64,6 +67,7 @@ struct travel_law {
     double aside_p;             /* the same for outliers with a common cause, over all causes */
     size_t aside, aside_cause;  /* number of outliers; their cause, below TRAVEL_CAUSES */
     bool aside_more;            /* outliers have larger values of the cause than other moves */
+    bool aside_grows;           /* outliers are the later the larger their cause is */
 };
 
 /* Runs all tests. problem as fitted; residual [n] and sd from the fit, to recognise late
@@ -95,6 +99,8 @@ bool travel_law_many(size_t out, size_t n);
 bool travel_law_drifts(const struct travel_law *law);
 bool travel_law_steps(const struct travel_law *law);
 bool travel_law_spreads(const struct travel_law *law);
+/* Returns whether laps depend on the lap before. */
+bool travel_law_waits(const struct travel_law *law);
 /* A weaker result: not reported, but errors must allow for it. */
 bool travel_law_may_spread(const struct travel_law *law);
 bool travel_law_bends(const struct travel_law *law);

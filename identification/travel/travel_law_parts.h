@@ -52,6 +52,9 @@ double law_chance(const struct law_rows *w, double gain, double rss, double adde
 /* Tests the effects that the law lacks: law->alternative. */
 void law_find_alternatives(const struct law_rows *w, struct travel_law *law);
 
+/* Tests whether laps depend on the lap before, their means or their spread: law->after. */
+void law_find_after(const struct law_rows *w, struct travel_law *law);
+
 /* Tests by permutations whether residuals grow with the size of a move: law->spread_p and what
  * belongs to it. */
 MUST_USE enum status law_find_spread(struct law_rows *w, struct travel_law *law);

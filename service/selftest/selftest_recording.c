@@ -414,6 +414,13 @@ static double draw_lap(const struct recording *r, const double distance[2], size
         const double start_s = w->accelerates > 0.0 ? 0.0 : truth[TRAVEL_TA + k];
         lap_s += distance[k] > 0.0 ? start_s + time_of(w, distance[k], pace, k) : 0.0;
     }
+    if (w->slowed > 0.0 && random_between(r->noise, 0.0, 1.0) < w->slowed) {
+        lap_s += 0.5 * distance[1] / truth[TRAVEL_INV_V];
+    }
+    if (w->stops > 0.0 &&
+        random_between(r->noise, 0.0, 1.0) < 1.0 - exp(-w->stops * distance[1])) {
+        lap_s += random_exponential(r->noise, w->stop_s);
+    }
     lap_s += distance[1] > 0.0 ? w->creep_s * exp(-distance[1] / CREEP_M) : 0.0;
     lap_s += w->queue_s > 0.0 ? random_exponential(r->noise, w->queue_s) : 0.0;
     if (random_between(r->noise, 0.0, 1.0) < w->late) {
@@ -430,6 +437,7 @@ static void write_moves(const struct selftest_scenario *w, struct random_source 
 {
     const struct recording *r = &(const struct recording){.scenario = w, .noise = draws};
     const size_t n = w->samples > 0 ? w->samples : MOVES;
+    double last_s = 0.0;
     (void)fputs("rotation_rad,displacement_m,lap_s\n", to);
     for (size_t i = 0; i < n; i++) {
         const double sort = random_between(r->noise, 0.0, 3.0);
@@ -437,7 +445,10 @@ static void write_moves(const struct selftest_scenario *w, struct random_source 
         const double displacement = random_between(r->noise, 0.05, 1.2);
         const double distance[] = {sort >= 1.0 ? rotation : 0.0,
                                    sort < 2.0 ? displacement : 0.0};
-        const double lap_s = draw_lap(r, distance, i, (double)n);
+        double lap_s = draw_lap(r, distance, i, (double)n);
+        lap_s += w->overlaps > 0.0 ? random_between(r->noise, 0.0, w->overlaps * last_s) : 0.0;
+        lap_s += w->every_s > 0.0 ? fmax(last_s - w->every_s, 0.0) : 0.0;
+        last_s = lap_s;
         double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};
         column[0] +=
             w->measured_rad > 0.0 ? w->measured_rad * selftest_draw_normal(r->noise) : 0.0;

@@ -88,7 +88,12 @@ struct selftest_scenario {
     double late;        /* ratio of replies that are late by 0.5 to 3 s */
     double queue_s;     /* mean of an exponential delay */
     double creep_s;     /* longest additional time of a drive, which falls with its length */
-    double step_s;      /* laps are multiples of it; rounded to the nearest one, or up */
+    /* Commands that come before the last move has ended: ratio of its lap that they wait at
+     * most; their period. */
+    double overlaps, every_s;
+    double stops, stop_s; /* stops per metre of a drive, and their mean time */
+    double slowed;        /* ratio of drives that take half as long again */
+    double step_s;        /* laps are multiples of it; rounded to the nearest one, or up */
     bool steps_up;
     double measured_rad, measured_m; /* noise of all sizes, those of zero too */
     double accelerates; /* acceleration of drives, m/s^2; of turns four times that, rad/s^2 */

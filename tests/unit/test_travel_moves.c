@@ -212,6 +212,38 @@ static void test_effect_limits(void)
     }
 }
 
+/* Commands that wait for a part of the last move are noticed; others that wait as long are a
+ * queue. */
+static void test_waits(void)
+{
+    static const struct {
+        const char *row;
+        double p, r;
+        bool waits;
+    } rows[] = {{"WAIT_CHANCE", 0.0019, 0.5, true},
+                {"WAIT_CHANCE", 0.0021, 0.5, false},
+                {"OFF_SHARE", 0.0001, 0.31, true},
+                {"OFF_SHARE", 0.0001, 0.29, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct travel_law law = {.after_p = rows[i].p, .after_r = rows[i].r};
+        CHECK_INT(rows[i].row, travel_law_waits(&law), rows[i].waits);
+    }
+    for (size_t queue = 0; queue < 2; queue++) {
+        struct travel_move moves[80];
+        struct travel_fit fit;
+        uint64_t state = 4;
+        double last_s = 0.0;
+        draw_moves(&state, 0.03, moves, COUNT(moves));
+        for (size_t k = 0; k < COUNT(moves); k++) {
+            moves[k].lap_s += 0.3 * (queue ? 2.0 : last_s) * truth_uniform(&state);
+            last_s = moves[k].lap_s;
+        }
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
+        CHECK_INT("waits", fit.estimate.verdict, queue ? ESTIMATE_PASS : ESTIMATE_MARGINAL);
+        CHECK_INT("waits", estimate_has_reason(&fit.estimate, REASON_DELAY_VARIES), !queue);
+    }
+}
+
 /* Turns to one side are slower: the side and the moves are named. */
 static void test_side(void)
 {
@@ -351,6 +383,7 @@ int main(void)
     CU_add_test(suite, "skewness", test_skewness);
     CU_add_test(suite, "far", test_far);
     CU_add_test(suite, "limits of effects", test_effect_limits);
+    CU_add_test(suite, "waits", test_waits);
     CU_add_test(suite, "side", test_side);
     CU_add_test(suite, "kinds", test_kinds);
     CU_add_test(suite, "limits of a verdict", test_verdict_limits);

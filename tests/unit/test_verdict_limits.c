@@ -284,6 +284,7 @@ static void start_travel(void)
                                        .spread_p = 1.0,
                                        .bend_p = 1.0,
                                        .aside_p = 1.0,
+                                       .after_p = 1.0,
                                        .kinds_ratio = 1.0};
     part = travel;
     part.beta_se[TRAVEL_INV_V] = 0.02;
