@@ -333,6 +333,32 @@ static bool judge_term(struct dynamics_fit *fit, const struct model *model,
     return matters;
 }
 
+/* Reports a while in which an effort has another effect. Joints that stick have forces of their
+ * own at rest: unmodelled_term.h finds their terms. */
+static void judge_episode(struct dynamics_fit *fit, const struct model *model,
+                          const struct stability *stability)
+{
+    const struct gain_episode *worst = NULL;
+    for (size_t a = 0; a < model->axis_count && !model->sticks && stability->tested; a++) {
+        const struct gain_episode *episode = &stability->episode[a];
+        if (episode->errors > EPISODE_ERRORS && fabs(episode->change) > STABILITY_MATTERS &&
+            (!worst || episode->errors > worst->errors)) {
+            worst = episode;
+        }
+    }
+    if (worst && stability->recording_count < 2) {
+        const size_t a = (size_t)(worst - stability->episode);
+        estimate_reason(&fit->estimate, REASON_CHANGES_WITH_TIME, ESTIMATE_MARGINAL,
+                        "from %.0f to %.0f %% of the recording a unit of the %s has %.2g %% %s "
+                        "effect",
+                        100.0 * worst->from, 100.0 * worst->to, model->axes[a].effort_words,
+                        100.0 * fabs(worst->change), worst->change < 0.0 ? "less" : "more");
+        estimate_advise(&fit->estimate,
+                        "look what happened there: supply, load, floor, another source of "
+                        "commands; fit without that part");
+    }
+}
+
 bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_summary *summary, const struct dynamics_check *own)
 {
@@ -371,6 +397,9 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
         return false;
     }
     if (!worst || (lacks && worst->cut == STABILITY_LEVEL)) {
+        if (!worst && !lacks) {
+            judge_episode(fit, model, stability);
+        }
         return false;
     }
     char name[128];

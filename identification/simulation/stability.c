@@ -18,7 +18,8 @@
 #include "identification/simulation/prediction_filter.h"
 #include "identification/simulation/simulation_thresholds.def"
 
-enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES };
+/* The last one is the effort itself: it belongs to the scan of the gain. */
+enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES, SHAPE_SAME = SHAPES, ADDED };
 
 enum {
     SIXTHS = 6, /* of the time: two make a third, three a half */
@@ -64,6 +65,7 @@ struct stability_work {
     double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort over the largest */
     double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
     struct part_sums *bins; /* [BINS_MAX] */
+    struct gain_scan scan[MODEL_AXES_MAX];
 };
 
 static size_t level_bin(size_t axis, size_t level)
@@ -106,6 +108,7 @@ static void find_shapes(double share, double *shape)
     shape[SHAPE_SQUARE] = fabs(share) * share;
     shape[SHAPE_SIGN] = fabs(share) > DIRECTED ? copysign(1.0, share) : 0.0;
     shape[SHAPE_SIZE] = fabs(share);
+    shape[SHAPE_SAME] = share;
 }
 
 /* Sets the shapes of the efforts until the next sample, each weighted by its duration. */
@@ -118,13 +121,13 @@ static void add_shapes(void *context, const struct trajectory *walk, gsl_matrix 
         const double stop_s = fmin(fmax(trajectory_edge_s(walk, row), now_s), end_s);
         const double part = (stop_s - now_s) / (end_s - walk->t_s);
         for (size_t a = 0; a < work->axes; a++) {
-            double shape[SHAPES];
+            double shape[ADDED];
             if (!(work->largest[a] > 0.0)) {
                 continue;
             }
             find_shapes(trajectory_effort(walk, row, a) / work->largest[a], shape);
-            for (size_t k = 0; k < SHAPES; k++) {
-                *gsl_matrix_ptr(efforts, a, a * SHAPES + k) +=
+            for (size_t k = 0; k < ADDED; k++) {
+                *gsl_matrix_ptr(efforts, a, a * ADDED + k) +=
                     part * work->largest[a] * shape[k];
             }
         }
@@ -139,9 +142,24 @@ static void see_shapes(const struct stability_work *work, const gsl_matrix *rows
     memcpy(column, work->column, work->wide * sizeof *column);
     for (size_t a = 0; a < work->axes; a++) {
         for (size_t k = 0; k < SHAPES; k++) {
-            column[work->wide + k] = work->shaped + a * SHAPES + k;
+            column[work->wide + k] = work->shaped + a * ADDED + k;
         }
         add_to_bin(work, SHAPED + a, column, work->wide + SHAPES, rows, z);
+    }
+}
+
+static void scan_gains(struct stability_work *work, size_t at, const gsl_matrix *rows,
+                       const double *z)
+{
+    const size_t block = GAIN_SCAN_BLOCKS * at / work->whole->n;
+    for (size_t effort = 0; effort < work->axes; effort++) {
+        struct gain_scan *scan = &work->scan[effort];
+        for (size_t a = 0; a < work->axes; a++) {
+            const double x =
+                gsl_matrix_get(rows, a, work->shaped + effort * ADDED + SHAPE_SAME);
+            scan->score[block] += x * z[a];
+            scan->squares[block] += x * x;
+        }
     }
 }
 
@@ -163,6 +181,7 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
         add_to_bin(work, WIDE, work->column, work->wide, rows, z);
     }
     see_shapes(work, rows, z);
+    scan_gains(work, at, rows, z);
     for (size_t a = 0; a < work->axes; a++) {
         work->products[a] += z[a] * work->before[a];
         work->squares[a] += z[a] * z[a];
@@ -553,7 +572,7 @@ static void find_shape(const struct model *model, const double *theta,
         const double done =
             model->rows_under ? model_force_alone(model, theta, axis, share * largest) / largest
                               : share;
-        double shape[SHAPES];
+        double shape[ADDED];
         find_shapes(share, shape);
         out->worth[k] = 1.0;
         for (size_t j = 0; j < SHAPES; j++) {
@@ -626,7 +645,7 @@ static enum status pass_piece(const struct model *model, const struct dynamics_f
     enum status st = STATUS_E_NOMEM;
     work->set = set;
     memset(work->before, 0, sizeof work->before);
-    if (prediction_filter_alloc(&filter, model, set, options, work->axes * SHAPES)) {
+    if (prediction_filter_alloc(&filter, model, set, options, work->axes * ADDED)) {
         work->shaped = filter.g;
         filter.noise = *noise;
         filter.rules.step_s = trajectory_step_s(model, fit->estimate.value, set);
@@ -780,6 +799,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         find_constant(&work, &out);
         for (size_t a = 0; a < model->axis_count; a++) {
             find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
+            gain_scan_find(&work.scan[a], &out.episode[a]);
         }
         /* For models that stick, regressions find terms: see unmodelled_term.h. */
         if (model->extended[0] && !model->sticks) {

@@ -20,6 +20,7 @@
 #include "identification/data/data_set.h"
 #include "identification/fit/dynamics_fit.h"
 #include "identification/simulation/free_parameters.h"
+#include "identification/simulation/gain_scan.h"
 
 /* Ways to cut a recording. */
 enum stability_cut {
@@ -103,6 +104,7 @@ struct stability {
         double statistic, df, p;
     } term;
     struct stability_shape shape[MODEL_AXES_MAX];
+    struct gain_episode episode[MODEL_AXES_MAX]; /* of each effort */
     /* Expected mean square of the whitened innovations (1 in the fit), given the errors of
      * the parameters. */
     double expected_ratio;

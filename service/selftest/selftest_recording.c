@@ -116,9 +116,10 @@ static void draw_delays(struct recording *r)
  * recording. */
 static double worth_of(const struct selftest_scenario *w, double share)
 {
+    const double dip_share = w->dip_share > 0.0 ? w->dip_share : 0.2;
     return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
            (1.0 + w->warm * (1.0 - exp(-3.0 * share))) *
-           (share >= 0.4 && share < 0.6 ? 1.0 + w->dips : 1.0) *
+           (fabs(share - 0.5) < 0.5 * dip_share ? 1.0 + w->dips : 1.0) *
            (1.0 + w->sways * sin(12.0 * PI * share));
 }
 

@@ -64,7 +64,8 @@ struct selftest_scenario {
      * the angle (of a servo: of three times the angle). For a servo: dry friction by the error.
      * For a joint: ratio by which the effect of an effort changes seven times in a turn. */
     double by_place, by_load, ripple;
-    double dips;     /* ratio of a deviation between 40 and 60 % of the time */
+    /* ratio of a deviation in the middle of the recording, for this share of it (0: a fifth) */
+    double dips, dip_share;
     double sensor_s; /* time constant of the measurements of a joint or a servo */
     double lost;     /* ratio of rows that are missing */
     double jitter;   /* sd of the time between rows, ratio of the period */

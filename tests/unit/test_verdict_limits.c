@@ -444,6 +444,7 @@ static void start_parts(void)
     struct stability *s = &own.stability;
     *s = (struct stability){.tested = true, .constant_p = 1.0};
     s->shape[0].p = 1.0;
+    s->episode[0].change = -0.1;
     s->term = (struct stability_term){
         .model = model, .count = 1, .value = {1.0}, .se = {0.1}, .shift = {0.3}, .p = 1.0};
     s->tests[0] = (struct stability_test){
@@ -463,6 +464,12 @@ static void start_uncertain_term(void)
     estimate_set(&fit.estimate, 0, 1.0, 0.1, HUGE_VAL);
 }
 
+static void start_episode(void)
+{
+    start_parts();
+    own.stability.episode[0].errors = 6.0;
+}
+
 static int judge_parts(void)
 {
     (void)dynamics_judge_parts(&fit, model, &summary, &own);
@@ -475,6 +482,7 @@ static void test_parts(void)
     const struct limit halves[] = {
         {"STABILITY_MATTERS", &s->tests[0].value[1], NULL, 1.029, 1.031, P, M},
         {"FALSE_ALARMS", &s->term.p, NULL, 0.0051, 0.0049, P, M},
+        {"EPISODE_ERRORS", &s->episode[0].errors, NULL, 5.49, 5.51, P, M},
     };
     const struct limit term[] = {
         {"TERM_ERRORS", &s->term.value[0], NULL, 0.29, 0.31, P, M},
@@ -486,6 +494,9 @@ static void test_parts(void)
     check_limits(halves, COUNT(halves), start_parts, judge_parts);
     check_limits(term, COUNT(term), start_term, judge_parts);
     check_limits(uncertain, COUNT(uncertain), start_uncertain_term, judge_parts);
+    const struct limit episode[] = {
+        {"STABILITY_MATTERS", &s->episode[0].change, NULL, 0.029, 0.031, P, M}};
+    check_limits(episode, COUNT(episode), start_episode, judge_parts);
 }
 
 /* The reason that is given when halves and recordings differ. */
