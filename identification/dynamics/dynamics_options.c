@@ -19,7 +19,8 @@ enum { SG_SMALL = 9 };
 
 struct step_budget dynamics_options_budget(const struct data_set *set)
 {
-    return (struct step_budget){.limit = STEPS_MIN + (uint64_t)STEPS_PER_SAMPLE * set->n};
+    return (struct step_budget){.limit = (uint64_t)STEPS_MIN * set->axes +
+                                         (uint64_t)STEPS_PER_SAMPLE * set->n};
 }
 
 struct dynamics_options dynamics_options_defaults(void)

@@ -109,7 +109,9 @@ static void test_budget(void)
     const struct data_set set = record_joint(N, true, 0.0, 4);
     struct step_budget budget = dynamics_options_budget(&set);
     struct dynamics_fit fit[2];
+    const struct data_set vessel = {.axes = 3, .n = N};
     CHECK_INT("limit", budget.limit, 20000000 + 6000 * N);
+    CHECK_INT("limit of axes", dynamics_options_budget(&vessel).limit, 60000000 + 6000 * N);
     budget.limit = 240000; /* a few simulations */
     for (size_t k = 0; k < COUNT(fit); k++) {
         budget.used = 0;
