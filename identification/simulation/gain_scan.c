@@ -26,6 +26,18 @@ static double find_scale(const struct gain_scan *scan)
     return SD_PER_MEDIAN * gsl_stats_median_from_sorted_data(size, 1, count);
 }
 
+void gain_scan_add(struct gain_scan *scan, size_t axes, size_t block, const gsl_matrix *rows,
+                   size_t first, size_t distance, const double *z)
+{
+    for (size_t effort = 0; effort < axes; effort++) {
+        for (size_t a = 0; a < axes; a++) {
+            const double x = gsl_matrix_get(rows, a, first + effort * distance);
+            scan[effort].score[block] += x * z[a];
+            scan[effort].squares[block] += x * x;
+        }
+    }
+}
+
 void gain_scan_find(const struct gain_scan *scan, struct gain_episode *episode)
 {
     const double scale = find_scale(scan);

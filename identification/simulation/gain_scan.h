@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "identification/data/linear_model.h"
+#include <gsl/gsl_matrix.h>
 
 enum { GAIN_SCAN_BLOCKS = 64 };
 
@@ -24,6 +24,11 @@ struct gain_episode {
     double errors, change; /* ratio of the effect of the effort */
     double from, to;       /* as ratios of the recording */
 };
+
+/* Adds a sample [axes] to a block of the scan of each effort [axes]: whitened sensitivities, in
+ * columns from `first` on at this distance, and innovations. */
+void gain_scan_add(struct gain_scan *scan, size_t axes, size_t block, const gsl_matrix *rows,
+                   size_t first, size_t distance, const double *z);
 
 void gain_scan_find(const struct gain_scan *scan, struct gain_episode *episode);
 

@@ -148,21 +148,6 @@ static void see_shapes(const struct stability_work *work, const gsl_matrix *rows
     }
 }
 
-static void scan_gains(struct stability_work *work, size_t at, const gsl_matrix *rows,
-                       const double *z)
-{
-    const size_t block = GAIN_SCAN_BLOCKS * at / work->whole->n;
-    for (size_t effort = 0; effort < work->axes; effort++) {
-        struct gain_scan *scan = &work->scan[effort];
-        for (size_t a = 0; a < work->axes; a++) {
-            const double x =
-                gsl_matrix_get(rows, a, work->shaped + effort * ADDED + SHAPE_SAME);
-            scan->score[block] += x * z[a];
-            scan->squares[block] += x * x;
-        }
-    }
-}
-
 /* Adds a sample of the filter to the bins of its time, effort size and direction. */
 static void see_sample(void *context, const struct trajectory *walk, const gsl_matrix *rows,
                        const double *z)
@@ -181,7 +166,8 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
         add_to_bin(work, WIDE, work->column, work->wide, rows, z);
     }
     see_shapes(work, rows, z);
-    scan_gains(work, at, rows, z);
+    gain_scan_add(work->scan, work->axes, GAIN_SCAN_BLOCKS * at / work->whole->n, rows,
+                  work->shaped + SHAPE_SAME, ADDED, z);
     for (size_t a = 0; a < work->axes; a++) {
         work->products[a] += z[a] * work->before[a];
         work->squares[a] += z[a] * z[a];

@@ -12,6 +12,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/model/models.h"
 #include "identification/simulation/channel_cause.h"
+#include "identification/simulation/gain_scan.h"
 
 enum { N = 1200, FINE = 50 };
 static const double dt_s = 0.05;
@@ -215,11 +216,36 @@ static void test_gusts(void)
     CHECK_INT("verdict", fit.estimate.verdict, ESTIMATE_PASS);
 }
 
+/* Four blocks of 64 whose sums are eight times those of the others, which alternate; the first
+ * blocks have no effort. */
+static void test_gain_scan(void)
+{
+    struct gain_scan scan = {.score = {0.0}};
+    struct gain_episode episode;
+    for (size_t b = 0; b < GAIN_SCAN_BLOCKS; b++) {
+        const bool rests = b < 20;
+        scan.squares[b] = rests ? 0.0 : 25.0;
+        scan.score[b] = rests ? 0.0 : (b % 2 == 0 ? 5.0 : -5.0);
+    }
+    for (size_t b = 30; b < 34; b++) {
+        scan.score[b] = -40.0;
+    }
+    gain_scan_find(&scan, &episode);
+    CHECK_NEAR("from", episode.from, 30.0 / 64.0, 1e-9, 0.0);
+    CHECK_NEAR("to", episode.to, 34.0 / 64.0, 1e-9, 0.0);
+    CHECK_NEAR("change", episode.change, -1.6, 1e-9, 0.0);
+    CHECK_NEAR("errors", episode.errors, 16.0 / 1.4826, 1e-9, 0.0);
+    memset(scan.squares, 0, (GAIN_SCAN_BLOCKS / 2 + 1) * sizeof scan.squares[0]);
+    gain_scan_find(&scan, &episode);
+    CHECK_NEAR("too few blocks", episode.errors, 0.0, 0.0, 0.0);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("causes in a channel", NULL, NULL);
+    CU_add_test(suite, "gain scan", test_gain_scan);
     CU_add_test(suite, "findings", test_findings);
     CU_add_test(suite, "lag of a row", test_lag_of_a_row);
     CU_add_test(suite, "growing noise", test_growing_noise);

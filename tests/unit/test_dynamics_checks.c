@@ -17,7 +17,6 @@
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/model/models.h"
 #include "identification/numeric/residual_test.h"
-#include "identification/simulation/gain_scan.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
@@ -374,30 +373,6 @@ static void test_unit_of_short_runs(void)
                   strstr(fit.estimate.reasons[0], "are the times in minutes") != NULL,
                   runs == 1);
     }
-}
-
-/* Four blocks of 64 whose sums are eight times those of the others, which alternate; the first
- * blocks have no effort. */
-static void test_gain_scan(void)
-{
-    struct gain_scan scan = {.score = {0.0}};
-    struct gain_episode episode;
-    for (size_t b = 0; b < GAIN_SCAN_BLOCKS; b++) {
-        const bool rests = b < 20;
-        scan.squares[b] = rests ? 0.0 : 25.0;
-        scan.score[b] = rests ? 0.0 : (b % 2 == 0 ? 5.0 : -5.0);
-    }
-    for (size_t b = 30; b < 34; b++) {
-        scan.score[b] = -40.0;
-    }
-    gain_scan_find(&scan, &episode);
-    CHECK_NEAR("from", episode.from, 30.0 / 64.0, 1e-9, 0.0);
-    CHECK_NEAR("to", episode.to, 34.0 / 64.0, 1e-9, 0.0);
-    CHECK_NEAR("change", episode.change, -1.6, 1e-9, 0.0);
-    CHECK_NEAR("errors", episode.errors, 16.0 / 1.4826, 1e-9, 0.0);
-    memset(scan.squares, 0, (GAIN_SCAN_BLOCKS / 2 + 1) * sizeof scan.squares[0]);
-    gain_scan_find(&scan, &episode);
-    CHECK_NEAR("too few blocks", episode.errors, 0.0, 0.0, 0.0);
 }
 
 /* A column without information is named, and its consequences come after it. */
@@ -795,7 +770,6 @@ int main(void)
     CU_add_test(suite, "effort", test_effort);
     CU_add_test(suite, "report parts", test_report_parts);
     CU_add_test(suite, "summary of a part", test_summary_of_a_part);
-    CU_add_test(suite, "gain scan", test_gain_scan);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "row numbers", test_row_numbers);
