@@ -514,8 +514,40 @@ void effort_lag_widen(const struct model *model, const struct data_set *set,
     dynamics_judge(fit, model, set);
 }
 
-void effort_cause_judge(const struct effort_cause *cause, const struct effort_lag *lag,
-                        struct dynamics_fit *fit)
+/* Two lags in a row have the same effect in either order; only dry friction distinguishes them.
+ * A motor's own lag is the shorter one as a rule. */
+static void judge_exchange(const struct model *model, const struct effort_lag *lag,
+                           struct dynamics_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    const int inertia = model_parameter_find(model, "inertia");
+    const int drag = model_parameter_find(model, "viscous");
+    if (inertia < 0 || drag < 0) {
+        return;
+    }
+    const double motion_s = e->value[inertia] / e->value[drag];
+    if (!(motion_s > 0.0 && lag->lag_s > motion_s)) {
+        return;
+    }
+    const double other = lag->lag_s * e->value[drag];
+    const double relative =
+        hypot(lag->lag_se_s / lag->lag_s, e->se[inertia] / e->value[inertia]);
+    for (size_t i = 0; i < e->p; i++) {
+        e->lo_open[i] = e->lo[i];
+        e->hi_open[i] = e->hi[i];
+    }
+    e->hi_open[inertia] =
+        fmax(e->hi[inertia], other * (1.0 + estimate_reach(HUGE_VAL) * relative));
+    estimate_reason_first(e, REASON_NEARLY_ALIKE, ESTIMATE_MARGINAL,
+                          "the effort lag of %.3g ms is longer than J / Fv, %.3g ms: if they "
+                          "are exchanged, inertia is %.4g and not %.4g",
+                          1e3 * lag->lag_s, 1e3 * motion_s, other, e->value[inertia]);
+    estimate_advise(e, "log the effort where it acts (the motor's current) and the position "
+                       "itself: a velocity that the drive filters is late, too");
+}
+
+void effort_cause_judge(const struct model *model, const struct effort_cause *cause,
+                        const struct effort_lag *lag, struct dynamics_fit *fit)
 {
     static const char *const what[EFFORT_EFFECTS] = {
         [EFFORT_DRIFTS] = "the effect of an effort (supply, temperature of the motor)",
@@ -524,6 +556,7 @@ void effort_cause_judge(const struct effort_cause *cause, const struct effort_la
     struct estimate *e = &fit->estimate;
     if (lag->lag_s > 0.0) {
         estimate_note(e, REASON_DELAY_ASSUMED, "effort lag %.3g ms: fitted", 1e3 * lag->lag_s);
+        judge_exchange(model, lag, fit);
     }
     if (cause->effect == EFFORT_EFFECTS || cause->effect == EFFORT_LAG) {
         return;

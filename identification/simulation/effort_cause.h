@@ -60,7 +60,7 @@ void effort_lag_widen(const struct model *model, const struct data_set *set,
                       const struct effort_lag *lag, struct dynamics_fit *fit);
 
 /* Adds the findings to the verdict; lag: the one that the efforts have. */
-void effort_cause_judge(const struct effort_cause *cause, const struct effort_lag *lag,
-                        struct dynamics_fit *fit);
+void effort_cause_judge(const struct model *model, const struct effort_cause *cause,
+                        const struct effort_lag *lag, struct dynamics_fit *fit);
 
 #endif

@@ -389,7 +389,7 @@ static enum status judge_fit(struct identify_result *result, struct err *err)
             variant_choice_judge(&list, &result->variants, &result->fit);
         }
         input_interpolation_report(&result->fit, &result->hold);
-        effort_cause_judge(&result->cause, &result->lag, &result->fit);
+        effort_cause_judge(model, &result->cause, &result->lag, &result->fit);
         input_phases_judge(&result->phases, &result->fit);
         dynamics_check_judge(&result->fit, model, &result->own.summary,
                              result->head.doubts ? &result->kind->limits : NULL,

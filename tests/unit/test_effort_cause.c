@@ -75,7 +75,7 @@ static void test_findings(void)
         CHECK_INT(of->name, cause.effect, of->effect);
         CHECK_NEAR(of->name, cause.size, of->effect == EFFORT_EFFECTS ? cause.size : of->size,
                    of->tolerance, 0.0);
-        effort_cause_judge(&cause, &cause.lag, &fit);
+        effort_cause_judge(model, &cause, &cause.lag, &fit);
         CHECK_INT(of->name, estimate_has_reason(&fit.estimate, REASON_CAUSE),
                   of->effect != EFFORT_EFFECTS && of->effect != EFFORT_LAG);
     }
@@ -105,6 +105,29 @@ static void test_lag(void)
     CHECK("wider", fit.estimate.se[0] > se);
 }
 
+/* A lag longer than J / Fv may be the joint's own: the open interval has the inertia of both.
+ */
+static void test_exchange(void)
+{
+    const struct model *model = &joint_models[0][2];
+    const struct effort_cause none = {.effect = EFFORT_EFFECTS};
+    const double lags_s[] = {0.0539, 0.02};
+    for (size_t i = 0; i < COUNT(lags_s); i++) {
+        const struct effort_lag lag = {.lag_s = lags_s[i], .lag_se_s = 0.001};
+        struct dynamics_fit fit;
+        struct estimate *e = &fit.estimate;
+        dynamics_fit_start(&fit, model, DYNAMICS_WEAK, true);
+        estimate_set(e, 0, 0.003, 1e-5, HUGE_VAL);
+        estimate_set(e, 1, 0.11, 1e-4, HUGE_VAL);
+        effort_cause_judge(model, &none, &lag, &fit);
+        CHECK_INT("nearly alike", estimate_has_reason(e, REASON_NEARLY_ALIKE), i == 0);
+        CHECK_INT("verdict", e->verdict, i == 0 ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+        CHECK("open above both", i > 0 || (e->hi_open[0] > 0.006 && e->hi_open[0] < 0.0063));
+        CHECK("open from the fit", i > 0 || fabs(e->lo_open[0] - e->lo[0]) < 1e-12);
+        CHECK("not open", i == 0 || isnan(e->hi_open[0]));
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -112,5 +135,6 @@ int main(void)
     CU_pSuite suite = CU_add_suite("lags and drifts", NULL, NULL);
     CU_add_test(suite, "findings", test_findings);
     CU_add_test(suite, "lag", test_lag);
+    CU_add_test(suite, "exchange", test_exchange);
     return check_run();
 }

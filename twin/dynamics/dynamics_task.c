@@ -442,7 +442,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     if (status == STATUS_OK) {
         const struct model_row *row = model_row_find(task->model->name);
         input_interpolation_report(&r->fit, &r->hold);
-        effort_cause_judge(&r->cause, &r->lag, &r->fit);
+        effort_cause_judge(task->model, &r->cause, &r->lag, &r->fit);
         input_phases_judge(&r->phases, &r->fit);
         dynamics_check_judge(&r->fit, task->model, &r->summary,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
