@@ -3,6 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
 #include "identification/data/data_view.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_thresholds.def"
@@ -17,6 +20,9 @@ static const double GOLDEN = 0.6180339887498949;
 /* Largest rate times the sample time that Runge-Kutta can follow with sixteen steps per
  * sample. */
 static const double RATE_MAX = 32.0;
+/* Rows are near rest below this ratio of the velocity's sd; so many of them show the noise. */
+static const double SLOW_RATIO = 0.1;
+enum { SLOW_ROWS_MIN = 50 };
 
 /* Residuals of the weak form, root of the sum over axes, relative to the force of their
  * efforts. */
@@ -85,6 +91,43 @@ static size_t find_least(const double *residual, size_t count)
     return at;
 }
 
+/* Returns whether the rows k .. k + 3 are one run and slow. */
+static bool is_slow(const struct data_set *set, size_t axis, size_t k, double limit)
+{
+    double fastest = 0.0;
+    for (size_t i = 0; i < 4; i++) {
+        fastest = fmax(fastest, fabs(set->nu[axis][k + i]));
+    }
+    return fastest < limit;
+}
+
+/* Computes the noise of a velocity near rest, where friction turns over: that of all rows is
+ * larger if noise grows with the speed. */
+static enum status find_noise_near_rest(const struct data_set *set, size_t axis, double *noise)
+{
+    const double limit = SLOW_RATIO * gsl_stats_sd(set->nu[axis], 1, set->n);
+    gsl_vector *values = gsl_vector_alloc(set->n);
+    size_t n = 0;
+    if (!values) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r]; k + 3 < set->run_start[r + 1]; k++) {
+            const double *y = set->nu[axis] + k;
+            if (is_slow(set, axis, k, limit)) {
+                values->data[n++] = fabs(y[3] - 3.0 * (y[2] - y[1]) - y[0]);
+            }
+        }
+    }
+    *noise = set->noise_sd[axis];
+    if (n >= SLOW_ROWS_MIN) {
+        const double sd = 1.4826 * gsl_stats_median(values->data, 1, n) / sqrt(20.0);
+        *noise = sd > 0.0 ? fmin(*noise, sd) : *noise;
+    }
+    gsl_vector_free(values);
+    return STATUS_OK;
+}
+
 enum status model_choose(const struct model_variant *variants, size_t count,
                          const struct data_set *set, const struct dynamics_options *options,
                          size_t *chosen)
@@ -95,7 +138,12 @@ enum status model_choose(const struct model_variant *variants, size_t count,
     const bool ordered = variants[0].velocity > 0.0;
     assert(count >= 1 && count <= VARIANTS_MAX);
     for (size_t a = 0; a < set->axes; a++) {
-        noise = fmax(noise, set->noise_sd[a]);
+        double near_rest = 0.0;
+        const enum status st = find_noise_near_rest(set, a, &near_rest);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        noise = fmax(noise, near_rest);
     }
     for (size_t i = 0; i < count; i++) {
         struct dynamics_fit fit;
