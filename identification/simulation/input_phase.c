@@ -331,6 +331,18 @@ static bool simulate_run(struct search *s, size_t run)
     return true;
 }
 
+/* A joint that friction holds forgets its first velocity: a slope that is rounding asks for a
+ * huge step, and is none. */
+static void drop_forgotten(struct search *s, size_t run, size_t axis)
+{
+    double *slope = gsl_matrix_ptr(s->slopes, find_column(s, run, axis), 0);
+    const size_t all = s->set->axes * s->set->n;
+    const double moved = gsl_stats_variance(s->set->nu[axis], 1, s->set->n);
+    if (dot_product(slope, slope, all) * moved < 1.0) {
+        memset(slope, 0, all * sizeof *slope);
+    }
+}
+
 static bool simulate_all(struct search *s, bool sensitive)
 {
     bool well = true;
@@ -340,6 +352,9 @@ static bool simulate_all(struct search *s, bool sensitive)
     }
     for (size_t r = 0; r < s->set->run_count && well; r++) {
         well = simulate_run(s, r);
+        for (size_t a = 0; a < s->set->axes && sensitive; a++) {
+            drop_forgotten(s, r, a);
+        }
     }
     return well;
 }
