@@ -37,6 +37,8 @@ enum {
 /* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
+/* Below so many widths dry friction has not turned over: tanh(2) = 0.96. */
+static const double CREEP_WIDTHS = 2.0;
 
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
            "direction");
@@ -48,6 +50,7 @@ struct part_sums {
     double g[COLUMNS_MAX * COLUMNS_MAX];
     double v[COLUMNS_MAX];
     double squares, rows;
+    double m[FREE_PARAMETERS_MAX * FREE_PARAMETERS_MAX]; /* g weighted by squared innovations */
 };
 
 struct stability_work {
@@ -95,7 +98,11 @@ static void add_to_bin(const struct stability_work *work, size_t bin_at, const s
             const double x = gsl_matrix_get(rows, a, column[i]);
             bin->v[i] += x * z[a];
             for (size_t j = 0; j <= i; j++) {
-                bin->g[i * n + j] += x * gsl_matrix_get(rows, a, column[j]);
+                const double product = x * gsl_matrix_get(rows, a, column[j]);
+                bin->g[i * n + j] += product;
+                if (bin_at < WIDE) {
+                    bin->m[i * n + j] += z[a] * z[a] * product;
+                }
             }
         }
         bin->squares += z[a] * z[a];
@@ -148,12 +155,24 @@ static void see_shapes(const struct stability_work *work, const gsl_matrix *rows
     }
 }
 
+/* A model whose friction turns over creeps while a joint rests: its velocity there, of the size
+ * of the width, says nothing about friction. */
+static bool creeps(const struct trajectory *walk)
+{
+    const struct model *model = walk->rules->model;
+    return model->sticks && model->axis_count == 1 &&
+           fabs(walk->nu[0]) < CREEP_WIDTHS * model->width;
+}
+
 /* Adds a sample of the filter to the bins of its time, effort size and direction. */
 static void see_sample(void *context, const struct trajectory *walk, const gsl_matrix *rows,
                        const double *z)
 {
     struct stability_work *work = context;
     const size_t at = work->first + walk->at;
+    if (creeps(walk)) {
+        return;
+    }
     add_to_bin(work, SIXTHS * at / work->whole->n, work->column, work->count, rows, z);
     while (at >= work->whole->run_start[work->run + 1]) {
         work->run++;
@@ -189,6 +208,9 @@ static void add_sums(struct part_sums *to, const struct part_sums *from)
 {
     for (size_t i = 0; i < COUNT(to->g); i++) {
         to->g[i] += from->g[i];
+    }
+    for (size_t i = 0; i < COUNT(to->m); i++) {
+        to->m[i] += from->m[i];
     }
     for (size_t i = 0; i < COUNT(to->v); i++) {
         to->v[i] += from->v[i];
@@ -346,6 +368,34 @@ void stability_compare(const struct dynamics_fit *fit, enum stability_cut cut, s
     }
 }
 
+/* Returns step' g step for a lower triangle g. */
+static double weigh_step(const double *g, const double *step, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            sum += (j < i ? 2.0 : 1.0) * g[i * n + j] * step[i] * step[j];
+        }
+    }
+    return sum;
+}
+
+/* A step that rests on few innovations, all of them large, has their noise and not the mean
+ * one: a joint that stops a moment sooner, a speed whose noise grows. */
+static void allow_for_uneven_noise(const struct part_sums *sums, size_t n,
+                                   struct part_estimate *part)
+{
+    const double even = weigh_step(sums->g, part->step, n) * sums->squares / sums->rows;
+    const double factor = even > 0.0 ? weigh_step(sums->m, part->step, n) / even : 1.0;
+    if (factor > 1.0) {
+        part->noise *= factor;
+        part->explained /= factor;
+        for (size_t i = 0; i < n * n; i++) {
+            part->svd.inverse[i] *= factor;
+        }
+    }
+}
+
 /* Tests one cut with bins [parts]. Returns false if there are too few data. */
 static bool test_cut(const struct stability_work *work, const struct dynamics_fit *fit,
                      const struct part_sums *bins, struct stability_test *test,
@@ -369,6 +419,11 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
                         &out->explained)) {
             return false;
         }
+        allow_for_uneven_noise(&part, work->count, out);
+            fprintf(stderr,
+                    "cut %d part %zu rows %g noise %g mean %g expl %g step %g %g %g %g\n",
+                    test->cut, b, part.rows, out->noise, part.squares / part.rows,
+                    out->explained, out->step[0], out->step[1], out->step[2], out->step[3]);
         test->statistic += out->explained;
         test->df += (double)out->svd.rank;
         /* Each part is weighted by its own noise. */
