@@ -258,9 +258,8 @@ static void remove_directions(const double *motion, double *residual, size_t n)
     }
     for (size_t k = 0; k < n; k++) {
         const bool forwards = motion[k] > 0.0;
-        residual[k] -= squares[forwards] > 0.0
-                           ? product[forwards] / squares[forwards] * motion[k]
-                           : 0.0;
+        residual[k] -=
+            squares[forwards] > 0.0 ? product[forwards] / squares[forwards] * motion[k] : 0.0;
     }
 }
 

@@ -184,14 +184,15 @@ static enum status narrow_variant(struct identify_result *result)
     at = at < result->kind->variant_count ? at : 0; /* a tuned variant is not in the list */
     while (at > 0 && variants[at].velocity > 0.0 &&
            result->fit.method >= DYNAMICS_OUTPUT_ERROR &&
-           result->fit.estimate.verdict != ESTIMATE_PASS) {
+           (result->fit.estimate.verdict != ESTIMATE_PASS ||
+            estimate_has_reason(&result->fit.estimate, REASON_AUTOCORRELATED))) {
         struct dynamics_fit fit;
         const enum status st = fit_model(result, variants[--at].model, &fit);
         if (st != STATUS_OK || fit.stop == DYNAMICS_STOP_CANCELLED) {
             result->fit = st == STATUS_OK ? fit : result->fit;
             return st == STATUS_E_MATH ? STATUS_OK : st;
         }
-        if (fit.method != result->fit.method ||
+        if (fit.method < DYNAMICS_OUTPUT_ERROR ||
             !(fit.residual_sd[0] * WORTH_RATIO < result->fit.residual_sd[0])) {
             return STATUS_OK;
         }
