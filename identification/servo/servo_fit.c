@@ -302,6 +302,20 @@ static bool has_residual(struct servo_problem *p, struct servo_point *point,
     return servo_residuals_ask(p->set, ratio, 0.0);
 }
 
+/* Could friction that varies explain anything? All its terms together, linearly from the fit:
+ * where they gain less than one of them must, none is searched. */
+static bool may_vary(struct servo_problem *p, const struct servo_point *point)
+{
+    struct servo_point all = *point;
+    for (size_t j = TERM_FRICTION_LOAD; j < TERM_SENSOR_LAG; j++) {
+        all.x[j] = all.free[j] ? all.x[j] : 0.0;
+        all.free[j] = true;
+    }
+    p->difference = 1.0;
+    servo_accuracy_set(p, SERVO_FINE);
+    return servo_search_promise(p, &all) > TERM_CHI2;
+}
+
 /* Finds the extension that explains most. Play is tried always, for its upper limit; others
  * while a residual is left. */
 static struct servo_point find_extension(struct servo_problem *p,
@@ -313,6 +327,7 @@ static struct servo_point find_extension(struct servo_problem *p,
     double coloured_rad = 0.0;
     double rest_rad = 0.0;
     bool asks = has_residual(p, point, &coloured_rad);
+    const bool varies = asks || (coloured_rad > 0.0 && may_vary(p, point));
     for (size_t i = 0; i < COUNT(extensions); i++) {
         struct servo_point more;
         const bool play = extensions[i].term[0] == TERM_PLAY;
@@ -320,7 +335,9 @@ static struct servo_point find_extension(struct servo_problem *p,
             asks = asks && has_residual(p, &best, &rest_rad) &&
                    (!has_limit(&best) || rest_rad > LIMIT_REST * coloured_rad);
         }
-        const bool tried = asks || play || (is_hidden(&extensions[i]) && coloured_rad > 0.0);
+        const bool lag = extensions[i].term[0] == TERM_SENSOR_LAG;
+        const bool tried = asks || play || (is_hidden(&extensions[i]) && varies) ||
+                           (lag && coloured_rad > 0.0);
         if (!tried || !fit_extension(p, linear, &extensions[i], asks, point, &more)) {
             continue;
         }

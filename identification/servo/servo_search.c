@@ -249,12 +249,12 @@ struct descent {
     struct qr_accumulator triangle;
 };
 
-/* Reduces the residuals at the present point to a triangle, in units of their spread. */
+/* Reduces the residuals at the present point to a triangle, in units of their spread.
+ * problem->shown is its simulation: the last one that was accepted. */
 static void linearise_point(struct descent *d)
 {
     struct servo_problem *p = d->problem;
     const double scale = sqrt(p->count / d->here->sse);
-    simulate_point(p, d->here, p->shown);
     for (enum servo_term j = 0; j < TERMS; j++) {
         if (d->here->free[j]) {
             compute_column(p, d->here, j);
@@ -328,6 +328,19 @@ static bool is_over(void *context, size_t iteration, enum search_stop *stop)
     (void)iteration;
     *stop = SEARCH_LIMIT;
     return servo_problem_is_exhausted(((const struct descent *)context)->problem);
+}
+
+double servo_search_promise(struct servo_problem *problem, const struct servo_point *point)
+{
+    struct servo_point here = *point;
+    struct descent d = {.problem = problem, .here = &here};
+    double explained = 0.0;
+    servo_point_evaluate(problem, &here);
+    linearise_point(&d);
+    for (size_t j = 0; j < TERMS; j++) {
+        explained += here.free[j] ? pow(d.triangle.r[j][TERMS], 2.0) : 0.0;
+    }
+    return -problem->count * log1p(-fmin(explained / problem->count, 1.0));
 }
 
 bool servo_search_run(struct servo_problem *problem, struct servo_point *point,

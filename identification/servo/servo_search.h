@@ -89,6 +89,9 @@ void servo_point_evaluate(struct servo_problem *problem, struct servo_point *poi
 bool servo_search_run(struct servo_problem *problem, struct servo_point *point,
                       size_t iterations_max);
 
+/* Returns chi squared that one Gauss-Newton step from a point would gain. */
+double servo_search_promise(struct servo_problem *problem, const struct servo_point *point);
+
 /* Computes the free columns of the Jacobian at a point, with these ratios of the usual
  * differences; both sides of the point where bounds allow it. */
 void servo_search_differentiate(struct servo_problem *problem, const struct servo_point *point,
