@@ -20,7 +20,8 @@ static const double GOLDEN = 0.6180339887498949;
 /* Largest rate times the sample time that Runge-Kutta can follow with sixteen steps per
  * sample. */
 static const double RATE_MAX = 32.0;
-/* Rows are near rest below this ratio of the velocity's sd; so many of them show the noise. */
+/* Rows are near rest below this ratio of the velocity's sd; this count of them shows the noise.
+ */
 static const double SLOW_RATIO = 0.1;
 enum { SLOW_ROWS_MIN = 50 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_blas.h>
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
@@ -331,15 +332,12 @@ static bool simulate_run(struct search *s, size_t run)
     return true;
 }
 
-/* A joint that friction holds forgets its first velocity: a slope that is rounding asks for a
- * huge step, and is none. */
+/* A joint that friction holds forgets its first velocity: its slope is rounding. */
 static void drop_forgotten(struct search *s, size_t run, size_t axis)
 {
-    double *slope = gsl_matrix_ptr(s->slopes, find_column(s, run, axis), 0);
-    const size_t all = s->set->axes * s->set->n;
-    const double moved = gsl_stats_variance(s->set->nu[axis], 1, s->set->n);
-    if (dot_product(slope, slope, all) * moved < 1.0) {
-        memset(slope, 0, all * sizeof *slope);
+    gsl_vector_view slope = gsl_matrix_row(s->slopes, find_column(s, run, axis));
+    if (gsl_blas_dnrm2(&slope.vector) * gsl_stats_sd(s->set->nu[axis], 1, s->set->n) < 1.0) {
+        gsl_vector_set_zero(&slope.vector);
     }
 }
 
@@ -628,8 +626,7 @@ static bool search_times(struct search *s, struct input_phases *out)
     bool well = simulate_all(s, false);
     find_squares(s, s->weight, before);
     /* If commands change all the time, their phases look like white noise; they are searched
-     * where that is cheap. Lost rows hide colour.
-     */
+     * where that is cheap. Lost rows hide colour. */
     const bool often = s->count * ROWS_PER_CHANGE > s->set->n;
     const bool hidden = (often && find_products(s) < HIDDEN_PRODUCTS_MAX) || s->set->gap_s;
     if (!well || !(weigh_axes(s, white) || hidden) || !explains_motion(s, before)) {
@@ -683,8 +680,7 @@ static void set_start(struct search *s, const struct dynamics_fit *fit, bool of_
 }
 
 /* Finds the rows of a response. Returns whether the search is affordable: efforts that change
- * at each row, as a controller's do, hardly have phases.
- */
+ * at each row, as a controller's do, hardly have phases. */
 static bool choose_width(struct search *s)
 {
     double response_s[MODEL_AXES_MAX];

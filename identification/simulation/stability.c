@@ -37,7 +37,7 @@ enum {
 /* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
-/* Below so many widths dry friction has not turned over: tanh(2) = 0.96. */
+/* Below this count of widths dry friction has not turned over: tanh(2) = 0.96. */
 static const double CREEP_WIDTHS = 2.0;
 
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
@@ -157,7 +157,7 @@ static void see_shapes(const struct stability_work *work, const gsl_matrix *rows
 
 /* A model whose friction turns over creeps while a joint rests: its velocity there, of the size
  * of the width, says nothing about friction. */
-static bool creeps(const struct trajectory *walk)
+static bool is_creeping(const struct trajectory *walk)
 {
     const struct model *model = walk->rules->model;
     return model->sticks && model->axis_count == 1 &&
@@ -170,7 +170,7 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
 {
     struct stability_work *work = context;
     const size_t at = work->first + walk->at;
-    if (creeps(walk)) {
+    if (is_creeping(walk)) {
         return;
     }
     add_to_bin(work, SIXTHS * at / work->whole->n, work->column, work->count, rows, z);
@@ -420,10 +420,6 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
             return false;
         }
         allow_for_uneven_noise(&part, work->count, out);
-            fprintf(stderr,
-                    "cut %d part %zu rows %g noise %g mean %g expl %g step %g %g %g %g\n",
-                    test->cut, b, part.rows, out->noise, part.squares / part.rows,
-                    out->explained, out->step[0], out->step[1], out->step[2], out->step[3]);
         test->statistic += out->explained;
         test->df += (double)out->svd.rank;
         /* Each part is weighted by its own noise. */
