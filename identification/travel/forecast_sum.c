@@ -191,10 +191,15 @@ struct forecast_sum forecast_sum(const struct forecast_past *past,
     struct forecast_made made = {0};
     struct forecast_ahead ahead = {0};
     struct sequences known;
-    struct forecast_sum out = {false, (double)NAN, (double)NAN, 0};
+    struct forecast_sum out = {false, (double)NAN, (double)NAN, (double)NAN, 0};
     forecast_predict(past->forecast, moves[0].turn, moves[0].drive, ~0U, &made, NULL);
     if (!forecast_knows(&made, q)) {
         return out;
+    }
+    if (count == 1) {
+        const struct forecast_interval one = forecast_interval(&made, q, level);
+        return (struct forecast_sum){true, one.expected_s, one.low_s, one.high_s,
+                                     past->forecast->scores[q]};
     }
     begin_question(&ask, past->forecast, q);
     read_rows(&ask, past);
@@ -214,7 +219,11 @@ struct forecast_sum forecast_sum(const struct forecast_past *past,
     const double bound =
         known.score[out.windows - forecast_rank(forecast_tail(level), out.windows)] *
         known.stretch;
-    out.half_s = bound * sqrt(ahead.spread2_s2 / known.times * known.wider) * known.times;
+    const double half_s =
+        bound * sqrt(ahead.spread2_s2 / known.times * known.wider) * known.times;
+    const double low_s = out.expected_s - half_s;
+    out.low_s = q < FORECAST_LAG && low_s < 0.0 ? 0.0 : low_s; /* no lap is below */
+    out.high_s = out.expected_s + half_s;
     return out;
 }
 
@@ -399,15 +408,14 @@ struct forecast_trust forecast_trust(const struct forecast_past *past,
         return out;
     }
     const struct forecast_sum sum = forecast_sum(past, moves, count, FORECAST_LAG, level);
-    if (!isfinite(sum.half_s)) {
+    if (!isfinite(sum.high_s - sum.low_s)) {
         return (struct forecast_trust){FORECAST_NOT_KNOWN, FORECAST_FEW_MOVES, FORECAST_SUM_MAX,
                                        (double)NAN, (double)NAN};
     }
-    const double low_s = sum.expected_s - sum.half_s;
-    const double high_s = sum.expected_s + sum.half_s;
-    const enum forecast_answer own = judge_interval(low_s, high_s, total_s);
+    const enum forecast_answer own = judge_interval(sum.low_s, sum.high_s, total_s);
     if (own == FORECAST_NO || (own == FORECAST_NOT_KNOWN && out.answer == FORECAST_YES)) {
-        return (struct forecast_trust){own, FORECAST_TOTAL, FORECAST_SUM_MAX, low_s, high_s};
+        return (struct forecast_trust){own, FORECAST_TOTAL, FORECAST_SUM_MAX, sum.low_s,
+                                       sum.high_s};
     }
     return out;
 }

@@ -21,10 +21,10 @@ struct forecast_past {
 };
 
 struct forecast_sum {
-    bool known;        /* the quantity has a forecast: expected_s is set */
-    double expected_s; /* of all moves together */
-    double half_s;     /* NaN: too few sequences; infinite: no end is known */
-    size_t windows;    /* past sequences */
+    bool known;           /* the quantity has a forecast: expected_s is set */
+    double expected_s;    /* of all moves together */
+    double low_s, high_s; /* NaN: too few sequences; infinite: no end is known */
+    size_t windows;       /* past sequences; of one move: scores */
 };
 
 enum forecast_answer { FORECAST_YES, FORECAST_NO, FORECAST_NOT_KNOWN, FORECAST_ANSWERS };
@@ -48,7 +48,8 @@ struct forecast_trust {
     double low_s, high_s; /* the lag of this move, or the sum */
 };
 
-/* moves: [count], 1 .. FORECAST_SUM_MAX; their laps are ignored. */
+/* moves: [count], 1 .. FORECAST_SUM_MAX; their laps are ignored. The sum of one move is that of
+ * forecast_interval(), so that no question about it has two answers. */
 struct forecast_sum forecast_sum(const struct forecast_past *past,
                                  const struct forecast_move *moves, size_t count,
                                  enum forecast_quantity q, enum forecast_level level);

@@ -117,20 +117,11 @@ static bool predict_sequence(const struct known *known, const struct forecast_mo
                              size_t count, enum forecast_level level, struct check *check)
 {
     const enum forecast_quantity q = (enum forecast_quantity)check->quantity;
-    if (count == 1) {
-        struct forecast_made made = {0};
-        forecast_predict(&known->forecast, moves[0].turn, moves[0].drive, ~0U, &made, NULL);
-        const struct forecast_interval one = forecast_interval(&made, q, level);
-        check->expected_s = one.expected_s;
-        check->low_s = one.low_s;
-        check->high_s = one.high_s;
-    } else {
-        const struct forecast_past past = {&known->forecast, known->moves, known->n};
-        const struct forecast_sum sum = forecast_sum(&past, moves, count, q, level);
-        check->expected_s = sum.expected_s;
-        check->low_s = sum.expected_s - sum.half_s;
-        check->high_s = sum.expected_s + sum.half_s;
-    }
+    const struct forecast_past past = {&known->forecast, known->moves, known->n};
+    const struct forecast_sum sum = forecast_sum(&past, moves, count, q, level);
+    check->expected_s = sum.expected_s;
+    check->low_s = sum.low_s;
+    check->high_s = sum.high_s;
     return !isnan(check->high_s);
 }
 

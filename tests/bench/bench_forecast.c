@@ -69,7 +69,7 @@ static double run_sums(void)
     const double start_us = now_us();
     double sum_s = 0.0;
     for (size_t i = 0; i < SUMS; i++) {
-        sum_s += forecast_sum(&past, pair->moves, 8, FORECAST_LAG, FORECAST_95).half_s;
+        sum_s += forecast_sum(&past, pair->moves, 8, FORECAST_LAG, FORECAST_95).high_s;
     }
     return isfinite(sum_s) ? (now_us() - start_us) / SUMS : (double)NAN;
 }

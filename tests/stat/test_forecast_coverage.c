@@ -289,10 +289,10 @@ static void check_sums(size_t k)
         }
         const struct forecast_sum sum =
             forecast_sum(&past, moves, LENGTHS[i], FORECAST_LAG, FORECAST_95);
-        if (!isfinite(sum.half_s)) {
+        if (!isfinite(sum.high_s)) {
             continue;
         }
-        const bool held = fabs(sum_s - sum.expected_s) <= sum.half_s;
+        const bool held = sum.low_s <= sum_s && sum_s <= sum.high_s;
         add_share(&found.sum[i], held);
         if (lab.drift == NO_DRIFT) {
             add_share(&found.calm[i], held);

@@ -47,9 +47,14 @@ def check_http(rig):
     assert move["lag"]["low_s"] <= move["lag"]["expected_s"] <= move["lag"]["high_s"] and move["lag"]["beyond"] is None, move
     assert "longer" in rig.get(url + "?rotation_rad=3")["real_lap"]["beyond"]
     assert rig.get(url + "?open=1")["commands"] == []
+    ask = {"moves": [{"rotation_rad": -0.3}], "bound_s": 5, "level": 0.9}
+    one = json.loads(rig.fetch(url, "POST", json.dumps(ask).encode(), kind="application/json"))
+    for quantity, interval in (q for q in move.items() if isinstance(q[1], dict)):
+        assert all(one[quantity][end] == interval[end] for end in ("expected_s", "low_s", "high_s")), (move, one)
+    assert one["intervals"] == "of the move", one
     ask = {"moves": [{"rotation_rad": 0.3}] * 2, "bound_s": 5}
     answer = json.loads(rig.fetch(url, "POST", json.dumps(ask).encode(), kind="application/json"))
-    assert answer["moves"] == 2 and answer["answer"] in ("yes", "not known") and answer["why"], answer
+    assert "sum of all 2 moves" in answer["intervals"] and answer["moves"] == 2 and answer["answer"] in ("yes", "not known") and answer["why"], answer
     assert answer["decides"]["move"] == 1 and {"lag_low_s", "lag_high_s"} <= answer["decides"].keys(), answer
     for query in ("?level=0.99&rotation_rad=1", "?level=0.9", "?open=1&rotation_rad=1", "?rotation_rad=far", "?open=2"):
         refused(rig, url + query, "bad-parameter")

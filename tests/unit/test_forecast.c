@@ -377,6 +377,32 @@ static void test_limits(void)
     }
 }
 
+/* One move has one interval, whichever question asks for it; a sum of several is wider. */
+static void test_one_move(void)
+{
+    struct forecast f;
+    fill_forecast(&f);
+    const struct forecast_past past = {&f, moves, 60};
+    const struct forecast_move two[2] = {{0.8, 0.3, {0}}, {0.8, 0.3, {0}}};
+    struct forecast_made made = {0};
+    forecast_predict(&f, 0.8, 0.3, ~0U, &made, NULL);
+    for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
+        const struct forecast_interval one = forecast_interval(&made, q, FORECAST_90);
+        const struct forecast_sum sum = forecast_sum(&past, two, 1, q, FORECAST_90);
+        CHECK_NEAR("expected", sum.expected_s, one.expected_s, 0.0, 0.0);
+        CHECK_NEAR("low", sum.low_s, one.low_s, 0.0, 0.0);
+        CHECK_NEAR("high", sum.high_s, one.high_s, 0.0, 0.0);
+        const struct forecast_sum both = forecast_sum(&past, two, 2, q, FORECAST_90);
+        CHECK("several", both.high_s - both.low_s > one.high_s - one.low_s);
+    }
+    const struct forecast_trust bound =
+        forecast_trust(&past, two, 1, 0.11, (double)NAN, FORECAST_95);
+    const struct forecast_trust total =
+        forecast_trust(&past, two, 1, (double)NAN, 0.11, FORECAST_95);
+    CHECK_INT("answer", total.answer, bound.answer);
+    CHECK_NEAR("its lag", total.high_s, bound.high_s, 0.0, 0.0);
+}
+
 /* The gauge counts the last hundred. */
 static void test_gauge(void)
 {
@@ -419,6 +445,7 @@ int main(void)
     CU_add_test(suite, "over MQTT", test_published);
     CU_add_test(suite, "end of a queue", test_queue);
     CU_add_test(suite, "limits of the answer", test_limits);
+    CU_add_test(suite, "one move", test_one_move);
     CU_add_test(suite, "gauge", test_gauge);
     return check_run();
 }

@@ -299,8 +299,8 @@ static void write_queue(struct json_writer *w, const struct pair *pair,
             forecast_sum(&past.past, question.moves, question.count,
                          (enum forecast_quantity)side, question.level);
         const bool known = !pair_is_arm(p);
-        end_s[0] += known ? fmax(sum.expected_s - sum.half_s, 0.0) : (double)NAN;
-        end_s[1] += known ? sum.expected_s + sum.half_s : (double)NAN;
+        end_s[0] += known ? sum.low_s : (double)NAN;
+        end_s[1] += known ? sum.high_s : (double)NAN;
     }
     const int64_t done_us[2] = {time_after(now_us, end_s[0]), time_after(now_us, end_s[1])};
     JSON_OPEN(w, "queue", JSON("side", side_name(side)), JSON_WHOLE("moves", open));
@@ -390,16 +390,26 @@ void forecast_report_why(const struct forecast_past *past,
 static void write_sum(struct json_writer *w, enum forecast_quantity q,
                       const struct forecast_sum *sum)
 {
-    const double low_s = sum->expected_s - sum->half_s;
     const bool below = q < FORECAST_LAG && sum->expected_s < 0.0; /* no lap is */
-    JSON_WRITE_OBJECT(
-        w, forecast_quantity_name(q), JSON("expected_s", below ? 0.0 : sum->expected_s),
-        JSON("low_s", q < FORECAST_LAG && low_s < 0.0 ? 0.0 : low_s),
-        JSON("high_s", sum->expected_s + sum->half_s), JSON_WHOLE("windows", sum->windows),
-        JSON_IF(isnan(sum->half_s), JSON("why", "few moves")));
+    JSON_WRITE_OBJECT(w, forecast_quantity_name(q),
+                      JSON("expected_s", below ? 0.0 : sum->expected_s),
+                      JSON("low_s", sum->low_s), JSON("high_s", sum->high_s),
+                      JSON_WHOLE("windows", sum->windows),
+                      JSON_IF(isnan(sum->high_s), JSON("why", "few moves")));
 }
 
-/* Writes the lag of the move that decides about bound_s, which is not that of the sum. */
+/* Says what the intervals are for: that of many moves is not that of the one which decides. */
+static void write_meaning(struct json_writer *w, size_t moves)
+{
+    char text[96] = "of the move";
+    if (moves > 1) {
+        (void)snprintf(text, sizeof text,
+                       "of the sum of all %zu moves; bound_s is for each move alone", moves);
+    }
+    json_write_text(w, "intervals", text);
+}
+
+/* Writes the lag of the move that decides about bound_s. */
 static void write_deciding_move(struct json_writer *w, const struct forecast_question *question,
                                 const struct forecast_trust *trust)
 {
@@ -419,6 +429,7 @@ void forecast_report_sum(struct json_writer *w, const char *key, const struct pa
     read_past(pair, p, &past);
     JSON_OPEN(w, key, JSON("pair", p->id), JSON_WHOLE("moves", question->count),
               JSON("level", forecast_level_value(question->level)));
+    write_meaning(w, question->count);
     for (enum forecast_quantity q = FORECAST_REAL_LAP; q < FORECAST_QUANTITIES; q++) {
         const struct forecast_sum sum =
             forecast_sum(&past.past, question->moves, question->count, q, question->level);
