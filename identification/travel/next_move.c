@@ -416,16 +416,11 @@ static enum status fit_all(struct move_plan *plan)
     return status;
 }
 
-/* The robot may have changed since the earlier moves. If all moves together break the law, this
- * leaves out the earlier ones. The values learnt from them remain first guesses. */
-static enum status check_earlier(struct move_plan *plan)
+void move_plan_forget_earlier(struct move_plan *plan)
 {
-    if (plan->earlier == 0 || !law_fails(plan, &plan->fit)) {
-        return STATUS_OK;
-    }
     plan->n -= plan->earlier;
     memmove(plan->moves, plan->moves + plan->earlier, plan->n * sizeof plan->moves[0]);
-    plan->left_out = plan->earlier;
+    plan->left_out += plan->earlier;
     plan->earlier = 0;
     plan->reason[0] = '\0';
     plan->known.n = 0;
@@ -433,6 +428,15 @@ static enum status check_earlier(struct move_plan *plan)
     for (size_t i = 0; i < plan->n; i++) {
         next_move_add(&plan->known, plan->moves[i].rotation_rad, plan->moves[i].displacement_m);
     }
+}
+
+/* The robot may have changed since the earlier moves: then all moves together break the law. */
+static enum status check_earlier(struct move_plan *plan)
+{
+    if (plan->earlier == 0 || !law_fails(plan, &plan->fit)) {
+        return STATUS_OK;
+    }
+    move_plan_forget_earlier(plan);
     return fit_all(plan);
 }
 

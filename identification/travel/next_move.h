@@ -113,6 +113,10 @@ void move_plan_start(struct move_plan *plan, const struct next_move_aim *aim,
 /* Adds a move that was done; earlier ones, of another run, come first. */
 void move_plan_add(struct move_plan *plan, const struct travel_move *move, bool earlier);
 
+/* Leaves out the earlier moves, of the time before a change. The values learnt from them remain
+ * first guesses. */
+void move_plan_forget_earlier(struct move_plan *plan);
+
 /* Fits the moves so far, and finds the next one or why there is none. */
 enum move_plan_stop move_plan_next(struct move_plan *plan, const double pose[3],
                                    struct next_move *out);

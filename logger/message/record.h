@@ -248,6 +248,7 @@ struct alarm {
     uint32_t pair;
     uint64_t n; /* number of this alarm in its pair, from 1 */
     int64_t t_us;
+    int64_t since_us; /* when the reported change began; 0: unknown */
     enum alarm_type type;
     const char *code;      /* "reply_late" …, static; for a team "deadlock" … */
     enum side side;        /* SIDE_COUNT: none */

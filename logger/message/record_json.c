@@ -18,7 +18,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "lag_excess_s", "lag_transport_s", "lag_waiting_s", "lag_motion_s", "lag_pace_s", "lag_rest_s",
 };
 static const char *const ALARM_COLUMNS[] = {
-    "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
+    "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code", "since_t",
 };
 static const char *const LOG_COLUMNS[] = {
     "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
@@ -147,6 +147,7 @@ void alarm_write_json(struct json_writer *w, const char *key, const struct alarm
         JSON("type", alarm_type_name(alarm->type)), JSON("code", alarm->code),
         JSON("side", alarm->side < SIDE_COUNT ? side_name(alarm->side) : NULL),
         JSON("id", alarm->id[0] ? alarm->id : NULL), JSON("detail", alarm->detail),
+        JSON_IF(alarm->since_us != 0, JSON_SECONDS("since_t", alarm->since_us)),
         JSON_IF(alarm->suppressed > 0, JSON("suppressed", alarm->suppressed)));
 }
 

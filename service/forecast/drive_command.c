@@ -27,6 +27,7 @@ enum {
     SETTLE_US = 60 * 1000 * 1000, /* and for a robot to come to rest */
     THIRDS = 3,
     ROUND = THIRDS * THIRDS,
+    BEGIN_MOVES = 3, /* one of each kind */
     TOPICS_MAX = 6,
     RUN_MAX = 24
 };
@@ -138,6 +139,7 @@ static void receive_entry(struct drive *d, const struct message *m)
     int64_t lap_us[SIDE_COUNT] = {LAB_TIME_NONE, LAB_TIME_NONE};
     int64_t motion_us = LAB_TIME_NONE;
     int64_t away_us = LAB_TIME_NONE;
+    int64_t t_us = LAB_TIME_NONE;
     bool unusable = false;
     json_scan_start(&s, m->payload, m->stored_bytes, JSON_SCAN_DEPTH_MAX);
     if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
@@ -145,6 +147,7 @@ static void receive_entry(struct drive *d, const struct message *m)
     }
     while (json_scan_next_member(&s, &key)) {
         (void)(json_text_is(&key, "id")              ? json_scan_text(&s, &id)
+               : json_text_is(&key, "t")             ? scan_lap(&s, &t_us)
                : json_text_is(&key, "real_lap_s")    ? scan_lap(&s, &lap_us[SIDE_REAL])
                : json_text_is(&key, "virtual_lap_s") ? scan_lap(&s, &lap_us[SIDE_VIRTUAL])
                : json_text_is(&key, "real_motion_s") ? scan_lap(&s, &motion_us)
@@ -165,6 +168,7 @@ static void receive_entry(struct drive *d, const struct message *m)
         d->motion_us = motion_us;
         d->unusable = unusable || away_us != LAB_TIME_NONE;
         d->closed = true;
+        d->planned.begun_us = d->entries < BEGIN_MOVES ? t_us : d->planned.begun_us;
         d->entries++;
     }
 }
@@ -522,6 +526,7 @@ static int start_drive(struct drive *d, const char *mode, int seed)
         complain("--turn-max and --drive-max: at least the smallest size was expected");
         return exit_status;
     }
+    bool ready = true;
     struct next_move_aim aim = {.turn_rad = {d->turn_min_rad, d->turn_max_rad},
                                 .drive_m = {d->drive_min_m, d->drive_max_m}};
     if (!drive_plan_read(&d->options, &aim)) {
@@ -534,14 +539,14 @@ static int start_drive(struct drive *d, const char *mode, int seed)
         session_names_fit(d->broker.prefix, d->pair, 0)) {
         d->plan = d->options.plan ? &d->planned : NULL;
         move_plan_start(&d->planned.moves, &aim, d->guess_radps, d->guess_mps);
-        if (d->plan && d->lab_path && (d->lab.http.enabled || d->url)) {
-            (void)drive_history_read(&(struct drive_daemon){.http = &d->lab.http,
-                                                            .url = d->url,
-                                                            .token_file = d->token_file,
-                                                            .ca_file = ca_file},
-                                     d->pair, &d->plan->moves);
+        if (d->plan && d->lab_path && (d->lab.http.enabled || d->url || d->token_file)) {
+            ready = drive_history_read(&(struct drive_daemon){.http = &d->lab.http,
+                                                              .url = d->url,
+                                                              .token_file = d->token_file,
+                                                              .ca_file = ca_file},
+                                       d->pair, &d->plan->moves);
         }
-        exit_status = run_drive(d);
+        exit_status = ready ? run_drive(d) : EXIT_USAGE;
     }
     lab_file_free(&d->lab);
     return exit_status;

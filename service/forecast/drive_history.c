@@ -43,8 +43,12 @@ bool drive_history_read(const struct drive_daemon *daemon, const char *pair,
                         struct move_plan *plan)
 {
     const struct http_options *http = daemon->http;
+    const bool named = daemon->url || daemon->token_file;
     char url[URL_MAX];
     struct daemon_client client;
+    if (!http->enabled && !daemon->url) {
+        return complain("drive: --token-file: the lab file has no http, so --url was expected");
+    }
     daemon_client_init(&client, "drive");
     write_url(http, url);
     client.url = daemon->url ? daemon->url : url;
@@ -59,5 +63,13 @@ bool drive_history_read(const struct drive_daemon *daemon, const char *pair,
     const json_t *next = json_object_get(document, "next_move");
     const bool added = add_rows(json_object_get(next, "rows"), plan);
     json_decref(document);
-    return added || complain("drive: --plan begins without the daemon's moves");
+    if (!added && named) {
+        return complain("drive: %s: moves of the pair were expected from this daemon, no move "
+                        "was sent",
+                        daemon->url ? "--url" : "--token-file");
+    }
+    if (!added) {
+        (void)complain("drive: --plan begins without the daemon's moves");
+    }
+    return true;
 }

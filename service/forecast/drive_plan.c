@@ -203,6 +203,7 @@ void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t 
     struct json_text type = {0};
     struct json_text side = {0};
     struct json_text detail = {0};
+    double since_s = (double)NAN;
     json_scan_start(&s, text, bytes, JSON_SCAN_DEPTH_MAX);
     if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
         return;
@@ -211,9 +212,16 @@ void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t 
         (void)(json_text_is(&key, "type")     ? json_scan_text(&s, &type)
                : json_text_is(&key, "side")   ? json_scan_text(&s, &side)
                : json_text_is(&key, "detail") ? json_scan_text(&s, &detail)
-                                              : json_scan_skip(&s, NULL, NULL));
+               : json_text_is(&key, "since_t") && json_scan_peek(&s) == JSON_KIND_NUMBER
+                   ? json_scan_number(&s, &since_s)
+                   : json_scan_skip(&s, NULL, NULL));
     }
-    if (!s.error && json_text_is(&type, "drift") && json_text_is(&side, "real")) {
+    if (s.error || !json_text_is(&type, "drift") || !json_text_is(&side, "real")) {
+        return;
+    }
+    if (!isnan(since_s) && (plan->begun_us == 0 || lab_us(since_s) <= plan->begun_us)) {
+        move_plan_forget_earlier(&plan->moves);
+    } else {
         plan->drifted = true;
         (void)json_text_copy(&detail, plan->drift, sizeof plan->drift, false);
         (void)utf8_tame(plan->drift); /* anybody may publish an alarm */

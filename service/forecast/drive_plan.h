@@ -52,6 +52,7 @@ struct drive_plan {
     bool another; /* somebody else commands the pair */
     bool drifted;
     char drift[128];      /* the alarm's sentence */
+    int64_t begun_us;     /* lab time of its latest command of the first three; 0: none */
     unsigned not_done;    /* in a row */
     enum drive_stop stop; /* DRIVE_GOES_ON: not yet */
 };
@@ -74,7 +75,8 @@ enum drive_motion {
 void drive_plan_receive_pose(struct drive_plan *plan, const struct event *event,
                              enum drive_motion motion);
 
-/* Receive an alarm of the daemon: JSON text. */
+/* Receive an alarm of the daemon: JSON text. The first three moves show a change from before
+ * the plan: such a drift is that of the daemon's earlier moves, which are left out. */
 void drive_plan_receive_alarm(struct drive_plan *plan, const char *text, size_t bytes);
 
 /* Choose the next move into *command; false: plan->stop says why there is none. */

@@ -22,7 +22,7 @@ OUTPUTS = {
     "alarms": {
         "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
         "functions": (
-            ("pair_alarm", 1, 4), ("lab_alarm_raise", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
+            ("pair_alarm", 1, 4), ("pair_alarm_since", 1, 5), ("lab_alarm_raise", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
             ("twin/pair/pair_correct.c:report_failure", 1, 2),
             ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
             ("twin/team/live/team_live_alarm.c:text_append", "(of a team)", 2),

@@ -3,6 +3,7 @@ import json
 import math
 import signal
 import subprocess
+import time
 
 from rig import SOURCE, TANDEM, Rig
 from waiting import limit_s
@@ -88,14 +89,25 @@ def check_stops(rig):
         process.stdout.readline()
         if stop == "drift":
             rig.publish("tandem/v1/r1/alarm", {"pair": "r1", "type": "drift", "side": "virtual", "detail": "not this one"})
-            process.stdout.readline()
-            rig.publish("tandem/v1/r1/alarm", {"pair": "r1", "type": "drift", "side": "real", "detail": "it is slower"})
+            for since_t in 1.0, time.time() + 60:
+                process.stdout.readline()
+                rig.publish("tandem/v1/r1/alarm", {"pair": "r1", "type": "drift", "side": "real", "detail": "it is slower",
+                                                   "since_t": since_t})
         else:
             process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=limit_s(60))
         end = json.loads(out.splitlines()[-1])
         assert process.returncode == 3 and end["stop"] == stop, (process.returncode, end, err)
         assert end["stop_detail"] == ("it is slower" if stop == "drift" else None), end
+
+
+def check_daemon(rig):
+    """A daemon that was named and does not answer: no move is sent."""
+    for options, text in ((["--url", "http://127.0.0.1:1"], "drive: --url: moves of the pair were expected"),
+                          (["--token-file", "none"], "drive: --token-file: moves of the pair were expected")):
+        process = begin(rig, "-c", rig.lab, *options)
+        out, err = process.communicate(timeout=limit_s(60))
+        assert process.returncode == 2 and text in err and not out, (options, process.returncode, out, err)
 
 
 def check_second(rig):
@@ -142,6 +154,7 @@ def main():
         check_goal(rig)
         check_mission(rig)
         check_stops(rig)
+        check_daemon(rig)
         check_second(rig)
         rig.start("robot", "--pair", "slow", "--side", "both", "--angular-speed", 1, "--linear-speed", 0.5, "--telemetry-rate", 10)
         check_moving(rig)

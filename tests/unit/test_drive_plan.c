@@ -219,6 +219,37 @@ static void test_stops(void)
     CHECK("another driver", !drive_plan_choose(&plan, &command) && plan.stop == DRIVE_ANOTHER);
 }
 
+/* A drift that began before the plan is that of the daemon's moves. */
+static void test_drift(void)
+{
+    static const struct {
+        const char *row, *since;
+        int64_t begun_us;
+        bool goes_on;
+    } rows[] = {{"before the first entry", "999.5", 0, true},
+                {"before the plan", "999.5", 1000000000, true},
+                {"with the plan's first moves", "1000", 1000000000, true},
+                {"in the plan", "1000.1", 1000000000, false},
+                {"unknown", "null", 1000000000, false}};
+    struct event_command command;
+    char text[120];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        start_plan(false);
+        add_earlier(0, 24, 1.3);
+        learn_outcome(DRIVE_DONE);
+        plan.begun_us = rows[i].begun_us;
+        const int bytes =
+            snprintf(text, sizeof text,
+                     "{\"type\":\"drift\",\"side\":\"real\",\"detail\":\"slower\","
+                     "\"since_t\":%s}",
+                     rows[i].since);
+        drive_plan_receive_alarm(&plan, text, (size_t)bytes);
+        CHECK_INT(rows[i].row, drive_plan_choose(&plan, &command), rows[i].goes_on);
+        CHECK_INT(rows[i].row, plan.moves.left_out, rows[i].goes_on ? 24 : 0);
+        CHECK_INT(rows[i].row, plan.moves.n, rows[i].goes_on ? 1 : 25);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -231,5 +262,6 @@ int main(void)
     (void)CU_add_test(suite, "rest", test_rest);
     (void)CU_add_test(suite, "earlier moves", test_earlier);
     (void)CU_add_test(suite, "stops", test_stops);
+    (void)CU_add_test(suite, "drift", test_drift);
     return check_run();
 }

@@ -399,7 +399,7 @@ static void test_csv(void)
         {"/api/v1/pairs/r2/entries?limit=5", "Accept: text/csv, */*;q=0.1\r\n", "pair,n,id,t,",
          6},
         {"/api/v1/pairs/r1/alarms?format=csv&limit=2", "",
-         "pair,n,t,type,side,id,detail,suppressed,code\n", 3},
+         "pair,n,t,type,side,id,detail,suppressed,code,since_t\n", 3},
         {"/api/v1/pairs/r2/log?format=csv&limit=9", "", "pair,n,t,kind,side,", 10},
         {"/api/v1/pairs/quiet/entries?format=csv", "", "pair,n,id,t,", 1},
     };

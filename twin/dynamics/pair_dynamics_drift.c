@@ -159,8 +159,9 @@ void pair_dynamics_report_drift(struct pair_dynamics *d, const struct pair_run *
         return;
     }
     apply_changes(d, run, which, &change, before, drift->since_us, text);
-    pair_alarm(run, ALARM_DRIFT_DYNAMICS, which, "", "the %s robot's %s, since %.1f s",
-               side_name(which), text, lab_s(run->t_us - drift->since_us));
+    pair_alarm_since(run, ALARM_DRIFT_DYNAMICS, which, "", drift->since_us,
+                     "the %s robot's %s, since %.1f s", side_name(which), text,
+                     lab_s(run->t_us - drift->since_us));
     side->reference.count = 0;
     /* Earlier samples show another robot. */
     pair_dynamics_drop_before(d, &run->p->dynamics, which,
@@ -188,9 +189,9 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
     const int64_t since_us = date_change(side);
     char text[CHANGES_MAX];
     apply_changes(d, run, which, change, &side->reference, since_us, text);
-    pair_alarm(run, ALARM_DRIFT_BETWEEN_FITS, which, "",
-               "the %s robot's %s, between fits, within %.1f s", side_name(which), text,
-               lab_s(run->t_us - since_us));
+    pair_alarm_since(run, ALARM_DRIFT_BETWEEN_FITS, which, "", since_us,
+                     "the %s robot's %s, between fits, within %.1f s", side_name(which), text,
+                     lab_s(run->t_us - since_us));
     /* The first fit of later samples only is sure to show all of the change. */
     want_fit(side, run, side->began_us + run->p->dynamics.window_us);
 }

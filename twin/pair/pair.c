@@ -48,8 +48,8 @@ bool pair_alarm_allow(struct pair_alarm_rate *rate, uint64_t count, int64_t t_us
     return true;
 }
 
-void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
-                const char *id, const char *format, ...)
+void pair_alarm_since(const struct pair_run *run, enum alarm_code code, enum side side,
+                      const char *id, int64_t since_us, const char *format, ...)
 {
     struct pair *pair = run->pair;
     const enum alarm_type type = alarm_code_type(code);
@@ -61,6 +61,7 @@ void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side
     struct alarm alarm = {.pair = pair->index,
                           .n = pair->counts.alarms + pair->counts.numbers_skipped,
                           .t_us = run->t_us,
+                          .since_us = since_us,
                           .type = type,
                           .code = alarm_code_name(code),
                           .side = side,

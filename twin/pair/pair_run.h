@@ -65,9 +65,13 @@ void pair_fire_timeouts(const struct pair_run *run);
 /* Finds the pair's next deadline; other_us: the earliest of the rooms above. */
 void pair_update_deadline(const struct pair_run *run, int64_t other_us);
 
-/* Counts an alarm, and records it unless its type is too frequent. */
-void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
-                const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
+/* Counts an alarm, and records it unless its type is too frequent. since_us: when the reported
+ * change began, 0: unknown. */
+#define pair_alarm(run, code, side, id, ...)                                                   \
+    pair_alarm_since(run, code, side, id, 0, __VA_ARGS__)
+void pair_alarm_since(const struct pair_run *run, enum alarm_code code, enum side side,
+                      const char *id, int64_t since_us, const char *format, ...)
+    PRINTF_LIKE(6, 7);
 
 /* Emits an effect of this pair; sets index and time. */
 void pair_emit(const struct pair_run *run, struct effect effect);
