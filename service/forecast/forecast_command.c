@@ -143,7 +143,8 @@ static bool read_recording(struct forecast_run *run, char **paths, size_t count)
 
 static bool is_asked(const struct forecast_run *run, size_t i)
 {
-    return !run->pair || strcmp(run->file.pairs[i].id, run->pair) == 0;
+    return run->pair ? strcmp(run->file.pairs[i].id, run->pair) == 0
+                     : run->question.count == 0 || !pair_is_arm(&run->file.pairs[i]);
 }
 
 static void write_answer(const struct forecast_run *run, struct json_writer *w, size_t i)
@@ -205,7 +206,18 @@ static bool check_pairs(const struct forecast_run *run)
         }
         found = found || is_asked(run, i);
     }
-    return found || complain("forecast: --pair: the lab has no such pair");
+    for (size_t i = 0; found && !run->pair && i < run->file.pair_count; i++) {
+        if (!is_asked(run, i)) {
+            (void)complain(
+                "forecast: %s is left out: it is an arm, whose moves are not known by "
+                "their size",
+                run->file.pairs[i].id);
+        }
+    }
+    return found ||
+           (run->pair ? complain("forecast: --pair: the lab has no such pair")
+                      : complain("forecast: the lab has arms only, whose moves are not "
+                                 "known by their size"));
 }
 
 static int parse_options(int argc, char **argv, struct forecast_run *run)

@@ -302,6 +302,7 @@ static void print_row(const char *name, json_t *row, FILE *out)
         if (!json_is_object(member) && !is_list(member)) {
             used += used > 0 ? 0 : 1 + (size_t)fprintf(out, " %s%s", name[0] ? " " : "", name);
             format_cell(member, text);
+            before = used > 0 && strcmp(key, "of") == 0 ? "" : before; /* "held 94 of 100" */
             const size_t more = strlen(before) + strlen(key) + strlen(text) + 2;
             const bool fits = used + more <= LINE_WIDTH;
             used = (fits ? used : 4) + more;

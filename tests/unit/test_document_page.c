@@ -25,6 +25,7 @@ static void write_ends(const void *what, struct json_writer *w)
     JSON_WRITE_OBJECT(w, "lag", JSON("lag_low_s", (double)NAN), JSON("lag_high_s", 0.5));
     JSON_WRITE_OBJECT(w, "virtual_lap", JSON("expected_s", 2.0), JSON("low_s", (double)NAN),
                       JSON("high_s", (double)NAN));
+    JSON_WRITE_OBJECT(w, "gauge", JSON("held", 94.0), JSON("of", 100.0), JSON("left", 1.0));
     JSON_WRITE_OBJECT(w, "flow", JSON("below", (double)NAN), JSON("high_s", 0.5));
     json_write_object(w, "ci95");
     json_write_two(w, "both", 1.0, 2.0);
@@ -41,6 +42,7 @@ static void test_ends(void)
         "real_lap: low_s 2.1, high_s not known",
         "lag: lag_low_s not known, lag_high_s 0.5",
         "virtual_lap: expected_s 2, low_s not known, high_s not known",
+        "gauge: held 94 of 100, left 1",
         "flow: high_s 0.5",
         "both 1 2",
         "least ≥ 1.5",
