@@ -123,7 +123,8 @@ static void make_batch(struct work *w, struct bench *b, size_t first)
         team_draw_begin(b->draw, w->options->seed, k);
         team_statistics_begin(b->statistics);
         run_once(b, w->tp, w->options, &fx, &run);
-        team_statistics_end(b->statistics, &run, team_simulator_team(b->simulator));
+        team_statistics_end(b->statistics, &run, team_simulator_team(b->simulator),
+                            w->options->horizon_us);
         w->makespan_us[k] = run.end == TEAM_RUN_FINISHED ? run.makespan_us : -1;
     }
 }

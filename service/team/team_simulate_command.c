@@ -19,6 +19,8 @@
 
 enum { RUNS = 10000, SETTINGS_MAX = 64, DAY_S = 86400 };
 
+static const double SPAN_S_MAX = 1e12; /* sums of times are whole microseconds in 64 bits */
+
 struct options {
     const char *team, *journal, *lab_path, *side, *csv_dir, *plot_dir;
     int runs, seed, threads;
@@ -201,6 +203,10 @@ static int run_job(struct job *j, const char *path)
         return EXIT_USAGE;
     }
     team_settings_apply(&j->settings, j->tp);
+    if (o->runs * o->horizon_s > SPAN_S_MAX) {
+        return complain_exit(
+            EXIT_USAGE, "team simulate: --runs times --horizon: up to 1e12 s was expected");
+    }
     j->runs = (struct team_runs_options){.runs = (size_t)o->runs,
                                          .seed = (uint64_t)o->seed,
                                          .threads = (unsigned)o->threads,

@@ -34,7 +34,7 @@ static void write_figures(struct json_writer *w, const char *key,
 static void write_robots(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
-    const double all_us = (double)study->runs->statistics->makespans_us;
+    const double all_us = (double)study->runs->statistics->spans_us;
     JSON_LIST(w, "robots", size_t i = 0; i < p->robot_count; i++) {
         const struct team_robot_sums *r = &study->runs->statistics->robot[i];
         const double idle_us = fmax(all_us - (double)r->busy_us - (double)r->waiting_us, 0.0);
@@ -49,7 +49,7 @@ static void write_robots(struct json_writer *w, const struct team_study *study)
 static void write_resources(struct json_writer *w, const struct team_study *study)
 {
     const struct team_params *p = study->tp->params;
-    const double all_us = (double)study->runs->statistics->makespans_us;
+    const double all_us = (double)study->runs->statistics->spans_us;
     JSON_LIST(w, "resources", size_t i = 0; i < p->resource_count; i++) {
         const struct team_resource_sums *r = &study->runs->statistics->resource[i];
         const double capacity = p->resources[i].capacity;
@@ -57,7 +57,8 @@ static void write_resources(struct json_writer *w, const struct team_study *stud
             w, NULL, JSON("resource", p->resources[i].name), JSON("capacity", capacity),
             JSON("used_ratio", compute_ratio((double)r->held_us, all_us * capacity)),
             JSON("grants_per_run", per_run(study, (double)r->grants)),
-            JSON("wait_mean_s", compute_ratio(lab_s(r->waited_us), (double)r->grants)),
+            JSON("wait_mean_s",
+                 compute_ratio(lab_s(r->waited_us), (double)(r->grants + r->unserved))),
             JSON("wait_longest_mean_s", per_run(study, lab_s(r->longest_sum_us))),
             JSON_SECONDS("wait_longest_s", r->longest_us));
     }

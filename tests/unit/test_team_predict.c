@@ -8,6 +8,7 @@
 #include "service/team/team_runs.h"
 
 static struct cell cell;
+static const int64_t SECOND_US = 1000000;
 static const int64_t DAY_US = INT64_C(86400) * 1000000;
 
 /* ---- helpers ---- */
@@ -54,8 +55,8 @@ static struct team_prediction *make_transport(size_t robots, bool brief_hold, bo
     return tp;
 }
 
-static void make_runs(struct team_prediction *tp, size_t runs, unsigned threads,
-                      uint64_t seed, struct team_runs *out)
+static void make_runs(struct team_prediction *tp, size_t runs, unsigned threads, uint64_t seed,
+                      struct team_runs *out)
 {
     const struct team_runs_options options = {
         .runs = runs, .threads = threads, .seed = seed, .horizon_us = DAY_US};
@@ -313,7 +314,7 @@ static void test_shares_add_up(void)
     CHECK_INT("makespan", runs.expected.makespan_us, 11000000);
     CHECK_NEAR("P95", runs.makespan_s.p95.value, 11.0, 0.0, 0.0);
     CHECK_NEAR("its error", runs.makespan_s.p95.error, 0.0, 0.0, 0.0);
-    CHECK_INT("makespans", s->makespans_us, 5 * 11000000);
+    CHECK_INT("makespans", s->spans_us, 5 * 11000000);
     CHECK_INT("R1 busy", s->robot[0].busy_us, 5 * 4000000);
     CHECK_INT("R1 waits", s->robot[0].waiting_us, 0);
     CHECK_INT("R2 busy", s->robot[1].busy_us, 5 * 8000000);
@@ -387,6 +388,43 @@ static void test_runs_that_do_not_finish(void)
     CHECK("no mean", isnan(runs.makespan_s.mean.value));
     CHECK_INT("stuck", runs.statistics->ends[TEAM_RUN_STUCK], 3);
     CHECK_INT("told", runs.statistics->alarms[TEAM_ALARM_DEADLOCK], 3);
+    const struct team_statistics *s = runs.statistics;
+    CHECK_INT("up to the horizon", s->spans_us, 3 * DAY_US);
+    for (size_t i = 0; i < 2; i++) { /* from the first lap on each waits for the other */
+        CHECK_INT("busy", s->robot[i].busy_us, 3 * SECOND_US);
+        CHECK_INT("waits", s->robot[i].waiting_us, 3 * (DAY_US - SECOND_US));
+        CHECK_INT("behind", s->behind_us[i == 0 ? 1 : 2], 3 * (DAY_US - SECOND_US));
+        CHECK_INT("held", s->resource[i].held_us, 3 * DAY_US);
+        CHECK_INT("unserved", s->resource[i].unserved, 3);
+        CHECK_INT("longest", s->resource[i].longest_us, DAY_US - SECOND_US);
+    }
+    team_runs_free(&runs);
+    free(tp);
+}
+
+/* The horizon cuts a lap of 4 s; of another robot only its wait is left. */
+static void test_horizon(void)
+{
+    cell_start(&cell, "cell", TEAM_FREE);
+    const uint16_t place = cell_resource(&cell, "A", 1);
+    const uint16_t sequence = cell_sequence(&cell, "s");
+    cell_hold(&cell, TEAM_STEP_LOCK, place);
+    cell_do(&cell, "Go", NULL);
+    cell_hold(&cell, TEAM_STEP_UNLOCK, place);
+    (void)cell_robot(&cell, "R1", sequence, 1);
+    (void)cell_robot(&cell, "R2", sequence, 1);
+    cell_nominal(&cell, TEAM_NONE, "Go", NULL, 4.0, 0.0);
+    struct team_prediction *tp = make_prediction(&cell);
+    const struct team_runs_options options = {
+        .runs = 2, .threads = 1, .seed = 1, .horizon_us = 3 * SECOND_US};
+    struct err_list errors = {0};
+    struct team_runs runs;
+    CU_ASSERT_EQUAL_FATAL(team_runs_make(tp, &options, &runs, &errors), STATUS_OK);
+    const struct team_statistics *s = runs.statistics;
+    CHECK_INT("horizon", s->ends[TEAM_RUN_HORIZON], 2);
+    CHECK_INT("spans", s->spans_us, 2 * 3 * SECOND_US);
+    CHECK_INT("busy", s->robot[0].busy_us + s->robot[1].busy_us, 2 * 3 * SECOND_US);
+    CHECK_INT("waits", s->robot[0].waiting_us + s->robot[1].waiting_us, 2 * 3 * SECOND_US);
     team_runs_free(&runs);
     free(tp);
 }
@@ -764,6 +802,7 @@ int main(void)
     CU_add_test(suite, "shares add up", test_shares_add_up);
     CU_add_test(suite, "meetings are waits", test_meetings_are_waits);
     CU_add_test(suite, "runs that do not finish", test_runs_that_do_not_finish);
+    CU_add_test(suite, "horizon", test_horizon);
     CU_add_test(suite, "endless runs end", test_endless_runs_end);
     CU_add_test(suite, "unknown times are named", test_unknown_times_are_named);
     CU_add_test(suite, "few laps are Student's", test_few_laps_are_students);

@@ -11,7 +11,8 @@
 /* A robot in the present run. */
 struct team_robot_now {
     int64_t busy_since_us, waiting_since_us, joined_since_us; /* LAB_TIME_NONE: it is not */
-    int64_t queued_us;   /* time spent in its present queue */
+    int64_t queued_us;   /* since then it is in its present queue */
+    uint16_t lacks;      /* the first resource that it waits for, or TEAM_NONE */
     size_t behind_count; /* length of its list in behind */
 };
 
@@ -68,6 +69,7 @@ void team_statistics_begin(struct team_statistics *s)
 {
     const struct team_params *p = s->tp->params;
     memset(s->alarmed, 0, sizeof s->alarmed);
+    s->stopped_us = 0;
     memset(s->held, 0, p->resource_count * sizeof *s->held);
     for (size_t r = 0; r < p->robot_count; r++) {
         s->now[r] = (struct team_robot_now){.busy_since_us = LAB_TIME_NONE,
@@ -111,6 +113,7 @@ static void add_wait(struct team_statistics *s, const struct team_effect *e)
         now->waiting_since_us = e->t_us;
     }
     now->queued_us = e->t_us;
+    now->lacks = e->resource_count > 0 ? e->resources[0] : TEAM_NONE;
     now->behind_count = e->robot_count;
     memcpy(s->behind + e->robot * robot_count(s), e->robots,
            e->robot_count * sizeof *e->robots);
@@ -203,18 +206,45 @@ void team_statistics_add_effect(void *statistics, const struct team_effect *e)
         add_together(s, e);
     } else if (e->kind == TEAM_ERROR || e->kind == TEAM_HALT || e->kind == TEAM_FINISH) {
         end_all(s, e->robot, e->t_us);
+        s->stopped_us = e->t_us;
     } else if (e->kind == TEAM_ALARM) {
         s->alarmed[e->alarm] = true;
     }
 }
 
+/* A wait that was not served would else be missing from those of the resource. */
+static void add_unserved(struct team_statistics *s, size_t r, int64_t end_us)
+{
+    const struct team_robot_now *now = &s->now[r];
+    if (now->waiting_since_us == LAB_TIME_NONE || now->lacks == TEAM_NONE) {
+        return;
+    }
+    struct team_resource_sums *sums = &s->resource[now->lacks];
+    const int64_t waited_us = end_us - now->waiting_since_us;
+    sums->waits++;
+    sums->unserved++;
+    sums->waited_us += waited_us;
+    if (waited_us > s->held[now->lacks].longest_us) {
+        s->held[now->lacks].longest_us = waited_us;
+    }
+}
+
+/* A run that is stuck waits up to the horizon. One that ended before had no time of its own. */
+static int64_t find_end(const struct team_statistics *s, const struct team_run *run,
+                        int64_t horizon_us)
+{
+    return run->end == TEAM_RUN_STUCK || run->end == TEAM_RUN_HORIZON ? horizon_us
+           : run->makespan_us > s->stopped_us                         ? run->makespan_us
+                                                                      : s->stopped_us;
+}
+
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
-                         const struct team *team)
+                         const struct team *team, int64_t horizon_us)
 {
     const struct team_params *p = s->tp->params;
-    const int64_t end_us = run->makespan_us;
+    const int64_t end_us = find_end(s, run, horizon_us);
     s->ends[run->end]++;
-    s->makespans_us += end_us;
+    s->spans_us += end_us;
     for (size_t a = 0; a < TEAM_ALARM_COUNT; a++) {
         s->alarms[a] += s->alarmed[a];
     }
@@ -224,6 +254,7 @@ void team_statistics_end(struct team_statistics *s, const struct team_run *run,
         if (view.phase == TEAM_PHASE_MEETING && view.since_us < end_us) {
             s->robot[r].waiting_us += end_us - view.since_us;
         }
+        add_unserved(s, r, end_us);
         end_all(s, r, end_us);
     }
     for (size_t i = 0; i < p->resource_count; i++) {
@@ -257,7 +288,7 @@ void team_statistics_add(struct team_statistics *s, const struct team_statistics
     for (size_t i = 0; i < TEAM_ALARM_COUNT; i++) {
         s->alarms[i] += other->alarms[i];
     }
-    s->makespans_us += other->makespans_us;
+    s->spans_us += other->spans_us;
 }
 
 /* ---- distributions ---- */

@@ -9,7 +9,7 @@
 
 #include "twin/team/step/team_predict.h"
 
-/* Sums of one robot over all runs. The rest of the makespans was idle time. */
+/* Sums of one robot over all runs. The rest of their time was idle. */
 struct team_robot_sums {
     int64_t busy_us, waiting_us; /* waiting: for resources, meetings, partners */
     uint64_t activities;
@@ -17,7 +17,8 @@ struct team_robot_sums {
 
 struct team_resource_sums {
     int64_t held_us;        /* units times time */
-    uint64_t grants, waits; /* waits: grants that were not immediate */
+    uint64_t grants, waits; /* waits: grants that were not immediate, and unserved ones */
+    uint64_t unserved;      /* waits that last until the run's end */
     int64_t waited_us;
     int64_t longest_us;     /* longest of all runs */
     int64_t longest_sum_us; /* longest of each run, summed */
@@ -39,7 +40,7 @@ struct team_statistics {
     const struct team_draw *draw;
     uint64_t ends[TEAM_RUN_END_COUNT];
     uint64_t alarms[TEAM_ALARM_COUNT]; /* runs with an alarm of this kind */
-    int64_t makespans_us;
+    int64_t spans_us; /* of the runs: makespans, or up to the horizon if it did not finish */
     struct team_robot_sums *robot;       /* [robots] */
     struct team_resource_sums *resource; /* [resources] */
     struct team_activity_sums *activity; /* [robots x kinds] */
@@ -48,6 +49,7 @@ struct team_statistics {
     int64_t *behind_us;
     size_t sum_bytes; /* bytes of all sums, which begin at robot */
     bool alarmed[TEAM_ALARM_COUNT];
+    int64_t stopped_us;             /* time of the last ERROR, HALT or FINISH */
     struct team_robot_now *now;     /* [robots] */
     uint16_t *behind;               /* [robots x robots] robots that each is queued behind */
     struct team_resource_now *held; /* [resources] */
@@ -62,7 +64,7 @@ struct team_statistics *team_statistics_init(void *memory, const struct team_pre
 void team_statistics_begin(struct team_statistics *s);
 void team_statistics_add_effect(void *statistics, const struct team_effect *effect);
 void team_statistics_end(struct team_statistics *s, const struct team_run *run,
-                         const struct team *team);
+                         const struct team *team, int64_t horizon_us);
 /* Adds the sums of another one. */
 void team_statistics_add(struct team_statistics *s, const struct team_statistics *other);
 
