@@ -2,8 +2,8 @@
 
 ENUM_NAMES(verdict, VERDICT_COUNT, VERDICTS(NAMES_TEXT));
 ENUM_NAMES(consistency, CONSISTENCY_COUNT, CONSISTENCIES(NAMES_TEXT));
-ENUM_NAMES(entry_explained, ENTRY_EXPLAINED_COUNT, "undecided", "transport", "waiting", "motion",
-           "pace", "not_explained");
+ENUM_NAMES(entry_explained, ENTRY_EXPLAINED_COUNT, "undecided", "transport", "waiting",
+           "motion", "pace", "not_explained", "clock");
 ENUM_NAMES(entry_ambiguity, ENTRY_AMBIGUITY_COUNT, ENTRY_AMBIGUITIES(NAMES_TEXT));
 NAMES(entry_filter_names, ENTRY_FILTER_COUNT, VERDICTS(NAMES_TEXT) "INCONSISTENT");
 NAMES(alarm_type_names, ALARM_TYPE_COUNT, ALARM_TYPES(NAMES_TEXT));

@@ -189,6 +189,7 @@ enum entry_explained {
     ENTRY_BY_MOTION,
     ENTRY_BY_PACE,
     ENTRY_NOT_EXPLAINED,
+    ENTRY_BY_CLOCK, /* a robot's clock was set: its times cannot be */
     ENTRY_EXPLAINED_COUNT
 };
 
@@ -212,6 +213,8 @@ struct entry {
     int64_t motion_us[SIDE_COUNT]; /* by the robot's own clock; or LAB_TIME_NONE */
     int64_t
         transport_us[SIDE_COUNT]; /* delay of the reply beyond the fastest; or LAB_TIME_NONE */
+    bool clock_set[SIDE_COUNT];   /* its stamps cannot be: a reply was under way for longer than
+                                     its lap */
     bool answered[SIDE_COUNT];
     enum reply_status status[SIDE_COUNT];        /* when answered */
     char version[SIDE_COUNT][EVENT_VERSION_MAX]; /* of the program that replied, or got the

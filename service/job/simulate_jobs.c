@@ -11,7 +11,7 @@
 #include "service/team/team_simulate_report.h"
 
 enum { RUNS = 10000, RUNS_MAX = 1000000, SEED_MAX = 2147483647, SETTINGS_MAX = 64 };
-static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e9;
+static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e6;
 
 /* The request; all zero is the default. */
 struct simulate_request {

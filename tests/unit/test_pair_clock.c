@@ -526,6 +526,65 @@ static void test_probes(void)
     script_close(&s);
 }
 
+/* Both robots' replies to the k-th move, after some milliseconds; set_s: error of the real
+ * clock.
+ */
+static void make_stamped_move(struct script *s, int k, double late_s, double set_s)
+{
+    const double t_s = 10.0 * k;
+    char id[16];
+    (void)snprintf(id, sizeof id, "m%d", k);
+    script_command(s, "r1", AT(t_s), id);
+    for (int i = 0; i < SIDE_COUNT; i++) {
+        const enum side side = i == 0 ? SIDE_VIRTUAL : SIDE_REAL;
+        const double delay_s = 0.004 + 0.001 * (k * (side == SIDE_REAL ? 3 : 5) % 7);
+        const double end_s = t_s + (side == SIDE_REAL ? 1.1 + late_s : 1.05);
+        const double error_s = side == SIDE_REAL ? set_s : 0.0;
+        struct event e = script_reply_event("r1", AT(end_s + delay_s), side, id, DONE);
+        e.reply.source_us = AT(end_s + error_s);
+        e.reply.source_start_us = AT(t_s + 0.1 + error_s);
+        lab_step(s->lab, &e, &s->fx);
+    }
+}
+
+/* After a clock was set back, a reply seems to have been under way for as long: that is no part
+ * of a lag. */
+static void test_clock_set_back(void)
+{
+    static const struct {
+        const char *row;
+        double set_s, late_s;
+        bool is_part;
+        enum entry_explained explained;
+    } rows[] = {{"nothing", 0.0, 0.0, true, ENTRY_UNDECIDED},
+                {"a longer move", 0.0, 0.8, true, ENTRY_BY_MOTION},
+                {"set back", -5000.0, 0.0, false, ENTRY_UNDECIDED},
+                {"set back in a longer move", -5000.0, 0.8, false, ENTRY_BY_CLOCK}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        script_open(&s);
+        for (int k = 0; k < 40; k++) {
+            make_stamped_move(&s, k, 0.0, 0.0);
+        }
+        script_clear(&s);
+        make_stamped_move(&s, 40, rows[i].late_s, rows[i].set_s);
+        const struct script_effect *last = script_find(&s, EFFECT_ENTRY, 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(last);
+        const struct entry *e = &last->entry;
+        CHECK_INT(rows[i].row, e->transport_us[SIDE_REAL] != LAB_TIME_NONE, rows[i].is_part);
+        CHECK(rows[i].row, e->parts.known);
+        CHECK_TEXT(rows[i].row, entry_explained_name(e->parts.explained),
+                   entry_explained_name(rows[i].explained));
+        for (size_t k = 0; k < ENTRY_PARTS; k++) {
+            CHECK(rows[i].row,
+                  e->parts.part_us[k] == LAB_TIME_NONE || llabs(e->parts.part_us[k]) < 2000000);
+        }
+        CHECK_INT(rows[i].row, lab_pair(s.lab, 0)->unmeasured, 0);
+        script_close(&s);
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -535,6 +594,7 @@ int main(void)
     CU_add_test(suite, "unresolved", test_unresolved);
     CU_add_test(suite, "first move", test_first_move);
     CU_add_test(suite, "clock jump", test_clock_jump);
+    CU_add_test(suite, "clock set back", test_clock_set_back);
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "unit of motion", test_unit_of_motion);
     CU_add_test(suite, "absence", test_absence);

@@ -425,6 +425,13 @@ static enum entry_ambiguity ambiguity_of(const struct pair_slot *slot)
                                            : ENTRY_SURE;
 }
 
+/* A reply is not under way for longer than the whole lap: the robot's clock was set. */
+static void remove_impossible(struct entry *e, enum side s, int64_t most_us)
+{
+    e->clock_set[s] = e->transport_us[s] > most_us;
+    e->transport_us[s] = e->clock_set[s] ? LAB_TIME_NONE : e->transport_us[s];
+}
+
 static void fill_entry(const struct pair *pair, const struct pair_params *p,
                        const struct pair_slot *slot, struct entry *e)
 {
@@ -448,6 +455,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
             e->lap_us[s] = slot->reply_us[s] - slot->sent_us[s];
             e->motion_us[s] = slot->motion_us[s];
             e->transport_us[s] = slot->transport_us[s];
+            remove_impossible(e, s, e->lap_us[s] + p->clock.jump_us);
         }
     }
     if (e->answered[SIDE_REAL] && e->answered[SIDE_VIRTUAL]) {

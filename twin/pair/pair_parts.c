@@ -35,14 +35,22 @@ void pair_parts_fill(const struct pair_run *run, const struct pair_slot *slot, s
                              .low_s = lag.low_s,
                              .high_s = lag.high_s,
                              .tolerance_us = run->p->sync_tolerance_us};
+    bool clock_set = false;
     pair->unmeasured = 0;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         m.lap_us[s] = e->lap_us[s];
         m.expected_s[s] = slot->forecast.expected_s[s];
         m.transport_s[s] = seconds_or_nan(e->transport_us[s]);
-        m.motion_s[s] = seconds_or_nan(e->motion_us[s]);
-        pair->unmeasured |= (uint8_t)((isnan(m.transport_s[s]) ? PAIR_NO_TRANSPORT : 0) << s);
-        pair->unmeasured |= (uint8_t)((isnan(m.motion_s[s]) ? PAIR_NO_MOTION : 0) << s);
+        m.motion_s[s] = e->clock_set[s] ? (double)NAN : seconds_or_nan(e->motion_us[s]);
+        clock_set = clock_set || e->clock_set[s];
+        if (!e->clock_set[s]) {
+            pair->unmeasured |=
+                (uint8_t)((isnan(m.transport_s[s]) ? PAIR_NO_TRANSPORT : 0) << s);
+            pair->unmeasured |= (uint8_t)((isnan(m.motion_s[s]) ? PAIR_NO_MOTION : 0) << s);
+        }
     }
     lag_parts_split(&pair->usual, &m, &e->parts);
+    if (clock_set && e->parts.explained == ENTRY_NOT_EXPLAINED) {
+        e->parts.explained = ENTRY_BY_CLOCK;
+    }
 }

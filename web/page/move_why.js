@@ -21,7 +21,7 @@ const PARTS = {
     rest: "not measured, or not explained by these",
 };
 const CAUSES = {pace: "the simulator's pace", waiting: "waiting before the motion", motion: "the motion",
-    transport: "the network"};
+    transport: "the network", clock: "a clock that was set"};
 
 // ---- from the daemon ----
 
