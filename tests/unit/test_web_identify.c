@@ -292,6 +292,10 @@ static void test_look(void)
         {"another port", "POST", LOOK("http://localhost:1", "text/csv"), 401},
         {"a sandboxed page", "POST", LOOK("null", "text/csv"), 401},
         {"another scheme", "POST", LOOK("file://localhost", "text/csv"), 401},
+        {"the scheme of TLS", "POST", LOOK("https://localhost", "text/csv"), 401},
+        {"a longer host", "POST", LOOK("http://localhost.evil", "text/csv"), 401},
+        {"two origins", "POST",
+         "Origin: http://evil.example\r\n" LOOK("http://localhost", "text/csv"), 400},
         {"no header", "POST", "Origin: http://localhost\r\nContent-Type: text/csv\r\n", 401},
         {"no origin", "POST", "Tandem-Page: look\r\nContent-Type: text/csv\r\n", 401},
         {"another word", "POST",
@@ -322,7 +326,7 @@ static void test_look(void)
     CHECK_INT("nothing else", reply.status, 401);
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/identify?model=usv3",
-                         LOOK("http://localhost", "text/csv; charset=utf-8"), "t\n0\n");
+                         LOOK("http://LOCALHOST:80", "text/csv; charset=utf-8"), "t\n0\n");
     CHECK_INT("looked at", reply.status, 202);
     CHECK_TEXT("handed over", fixture.wish, "model=usv3");
     http_free(&reply);

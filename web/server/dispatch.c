@@ -285,17 +285,32 @@ static bool find_route(const struct web_input *input, struct web_request *reques
         "there is nothing at this path; /api/v1/openapi.json lists what there is");
 }
 
+static size_t length_without(const char *authority, const char *port)
+{
+    const size_t n = strlen(authority);
+    const size_t more = strlen(port);
+    return n > more && strcmp(authority + n - more, port) == 0 ? n - more : n;
+}
+
+/* Are scheme, host and port those that the request was sent to? */
+static bool is_own_origin(const struct web_input *input)
+{
+    const char *scheme = input->tls ? "https://" : "http://";
+    const char *port = input->tls ? ":443" : ":80"; /* may be written or not */
+    if (!input->host || !input->origin || strncmp(input->origin, scheme, strlen(scheme)) != 0) {
+        return false;
+    }
+    const char *own = input->origin + strlen(scheme);
+    const size_t n = length_without(own, port);
+    return n == length_without(input->host, port) && strncasecmp(own, input->host, n) == 0;
+}
+
 /* Does the daemon's own page upload something to look at? A page of another site cannot send
  * this header without a preflight, which it does not get, and its Origin is another one. */
 static bool may_look(const struct web_input *input, const struct web_request *request)
 {
-    const char *origin = input->origin ? input->origin : "";
-    const size_t scheme = strncmp(origin, "http://", 7) == 0    ? 7
-                          : strncmp(origin, "https://", 8) == 0 ? 8
-                                                                : 0;
     return request->route->body_max == ROUTE_UPLOAD && input->local && !input->authorization &&
-           input->page && strcmp(input->page, "look") == 0 && input->host && scheme > 0 &&
-           strcasecmp(origin + scheme, input->host) == 0;
+           input->page && strcmp(input->page, "look") == 0 && is_own_origin(input);
 }
 
 static bool check_token(const struct web_input *input, struct web_request *request,

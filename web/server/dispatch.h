@@ -21,6 +21,7 @@ struct web_input {
     const char *fault;           /* fault of the head (web/server/head.h); NULL: none */
     const struct sockaddr *peer; /* NULL: unknown */
     bool local;                  /* the peer is on loopback */
+    bool tls;                    /* it came over HTTPS */
     enum client_state client;
     unsigned wait_s;               /* wait for a client that exceeds its limits */
     unsigned token_wait_s;         /* until its address may try a token again; 0: now */

@@ -38,6 +38,8 @@ void head_add(struct head *head, const char *name, const char *value)
         head->lengths++;
     } else if (strcasecmp(name, "Authorization") == 0) {
         head->authorizations++;
+    } else if (strcasecmp(name, "Origin") == 0) {
+        head->origins++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
         head->encodings++;
         head->other_coding = head->other_coding || !value || strcasecmp(value, "chunked") != 0;
@@ -63,6 +65,9 @@ const char *head_fault(const struct head *head, const char *version)
     }
     if (head->authorizations > 1) {
         return "more than one Authorization: one would be right";
+    }
+    if (head->origins > 1) {
+        return "more than one Origin: one would be right";
     }
     if (head->hosts > 1 || (head->hosts == 0 && !old)) {
         return "one Host is needed, no more and no less";

@@ -14,7 +14,7 @@
 
 /* State of the check. All zero: no header was read yet, and positions are not checked. */
 struct head {
-    unsigned hosts, lengths, encodings, authorizations;
+    unsigned hosts, lengths, encodings, authorizations, origins;
     bool misnamed;          /* a name that is no token */
     bool unprintable;       /* a value with a control character */
     bool other_coding;      /* a Transfer-Encoding other than "chunked" */

@@ -350,6 +350,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                               .fault = head_fault(&head, version),
                               .peer = peer,
                               .local = peer && address_is_loopback(peer),
+                              .tls = x->web->tls,
                               .client = client,
                               .wait_s = wait_s,
                               .body_bytes = length ? strtoull(length, NULL, 10) : 0};
