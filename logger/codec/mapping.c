@@ -462,6 +462,14 @@ static void set_axis(struct reading *r, const struct mapping_field *f, double nu
     axes->given |= 1U << f->axis;
 }
 
+static bool check_number(struct reading *r, const struct mapping_field *f, const char *name,
+                         double number)
+{
+    const char *expected = event_number_fault(name, number);
+    return !expected ||
+           refuse_value(r, FAULT_OUT_OF_RANGE, "%s: %s, not %g", f->name, expected, number);
+}
+
 static bool set_field(struct reading *r, const struct mapping_field *f,
                       const struct value *value)
 {
@@ -482,14 +490,14 @@ static bool set_field(struct reading *r, const struct mapping_field *f,
         return set_whole(r, f, value->number);
     case MAPPING_AXIS:
         set_axis(r, f, value->number);
-        return true;
+        return check_number(r, f, f->member->name, value->number);
     case MAPPING_TARGET:
         r->targets |= 1U << f->member->at;
         r->target[f->member->at] = value->number;
         return true;
     case MAPPING_NAMED:
         add_value(r, f, value);
-        return true;
+        return value->is_text || check_number(r, f, mapping_value_name(f->name), value->number);
     }
     return false;
 }

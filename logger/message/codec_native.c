@@ -277,10 +277,11 @@ static bool scan_number_value(struct json_scan *s, struct event_value *v)
     if (!json_scan_number(s, &number)) {
         return false;
     }
+    const char *expected = v ? event_number_fault(v->name, number) : NULL;
     if (v) {
         v->number = number;
     }
-    return true;
+    return !expected || json_scan_fail(s, FAULT_OUT_OF_RANGE, expected);
 }
 
 static bool scan_text_value(struct json_scan *s, struct event_value *v)

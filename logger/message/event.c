@@ -1,8 +1,42 @@
 #include "logger/message/event.h"
 
+#include <string.h>
+
+#include "base/errors/status.h"
+
+/* The largest coordinates in use are those of maps: UTM northings end at 1e7 m (10 000 km).
+ * Other numbers are as large as the sizes of moves that fits use (travel_fit.h). */
+static const double POSE_MAX = 1e7;
+static const double AXIS_MAX = 1e9;
+
 const char *side_name(enum side side)
 {
     return side < SIDE_COUNT ? names_text(&side_names, side) : "";
+}
+
+const char *event_number_fault(const char *member, double number)
+{
+    const struct {
+        const char *member;
+        double min, max;
+        const char *expected;
+    } rows[] = {
+        {"pose", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 m or rad was expected"},
+        {"x_m", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 m was expected"},
+        {"y_m", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 m was expected"},
+        {"psi_rad", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 rad was expected"},
+        {"angle_rad", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 rad was expected"},
+        {"range_m", 0.0, POSE_MAX, "0 to 1e7 m was expected"},
+        {"nu", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},
+        {"tau", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},
+        {"tau_dot", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].member, member) == 0) {
+            return number >= rows[i].min && number <= rows[i].max ? NULL : rows[i].expected;
+        }
+    }
+    return NULL;
 }
 
 NAMES(side_names, SIDE_COUNT, "real", "virtual");

@@ -390,6 +390,10 @@ struct event {
 
 typedef void event_emit(void *context, const struct event *event);
 
+/* Returns which numbers a member of this name can have if this one is impossible; NULL: it is
+ * not, or the name has no limits. */
+const char *event_number_fault(const char *member, double number);
+
 extern const struct names side_names;
 const char *side_name(enum side side); /* "real", "virtual"; "" for SIDE_COUNT */
 

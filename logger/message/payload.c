@@ -141,7 +141,8 @@ static bool scan_name(struct json_scan *s, const struct payload_member *m, size_
     return *value < m->names->count || json_scan_fail(s, FAULT_UNKNOWN_VALUE, m->expected);
 }
 
-static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
+static bool scan_axes(struct json_scan *s, const char *name, double axes[EVENT_AXES_MAX],
+                      size_t *count)
 {
     *count = 0;
     (void)json_scan_enter(s, JSON_KIND_ARRAY);
@@ -151,6 +152,10 @@ static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *
         }
         if (!json_scan_number(s, &axes[*count])) {
             return false;
+        }
+        const char *expected = event_number_fault(name, axes[*count]);
+        if (expected) {
+            return json_scan_fail(s, FAULT_OUT_OF_RANGE, expected);
         }
         (*count)++;
     }
@@ -198,7 +203,7 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
         set_whole(to, m->size, flag);
         return true;
     case PAYLOAD_AXES:
-        return scan_axes(s, to, mark);
+        return scan_axes(s, m->name, to, mark);
     case PAYLOAD_OTHER:
         break;
     }

@@ -176,6 +176,8 @@ static void test_rows(void)
              "\"v[id=L1.Vel].v\", optional: true}}"),
          "a/r1/real/z", "{\"v\":[3,{\"id\":\"L1\\u002ePos\",\"v\":7.5}]}",
          TELEMETRY "\"pose\": [7.5]}", ""},
+        {"a pose of 1e300", ROW("telemetry, fields: {pose.0: {path: /p}}"), "a/r1/real/z",
+         "{\"p\":1e300}", MALFORMED("telemetry", "out_of_range"), ""},
         {"no such item", ROW("telemetry, fields: {pose.0: {path: \"/v/[id=L1.Pos]/v\"}}"),
          "a/r1/real/z", "{\"v\":[{\"id\":\"L1.Vel\",\"v\":7}]}",
          MALFORMED("telemetry", "missing_key"), ""},
