@@ -18,6 +18,8 @@ static const double FIRST_DELAY_S = 0.1;
 /* A term that no move has shown is known to half of itself, and a delay of zero to 10 ms. */
 static const double PRIOR_RATIO = 0.5;
 static const double PRIOR_S_LEAST = 0.01;
+static const double LEFT_LOW = 0.33;
+static const double LEFT_HIGH = 2.5;
 static const double LAP_S_LEAST = 0.2; /* of a very short move, with the pause after it */
 
 /* Sizes of candidates, and those in between, as shares of the range. */
@@ -329,6 +331,13 @@ size_t next_move_left(const struct next_move_aim *aim, const struct next_move_kn
         left++;
     }
     return left;
+}
+
+bool next_move_left_range(const struct next_move_known *known, size_t left, size_t range[2])
+{
+    range[0] = (size_t)((double)left * LEFT_LOW);
+    range[1] = (size_t)ceil((double)left * LEFT_HIGH) + 1;
+    return known->n > PLAN_MOVES_MIN && left < NEXT_MOVE_LEFT_MAX;
 }
 
 /* ---- a plan ---- */

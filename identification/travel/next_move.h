@@ -83,6 +83,10 @@ double next_move_width(const struct next_move_known *known, enum travel_term ter
 
 ENUM_NAMES_DECLARED(next_move_why);
 
+/* Finds how many more moves that is: of 200 robots a plan, 95 % needed as many
+ * (docs/forecast.md). False: not known before the fit of 13 moves. */
+bool next_move_left_range(const struct next_move_known *known, size_t left, size_t range[2]);
+
 /* ---- a plan ---- */
 
 enum move_plan_stop {

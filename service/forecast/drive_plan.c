@@ -293,8 +293,11 @@ void drive_plan_print_move(const struct drive_plan *plan)
     } else if (isfinite(mission_half(&plan->moves))) {
         (void)printf(": known to %.2g s before", mission_half(&plan->moves));
     }
-    if (plan->left < NEXT_MOVE_LEFT_MAX) {
-        (void)printf(", about %zu more", plan->left);
+    size_t more[2];
+    if (next_move_left_range(&plan->moves.known, plan->left, more)) {
+        (void)printf(", %zu to %zu more", more[0], more[1]);
+    } else if (plan->left < NEXT_MOVE_LEFT_MAX) {
+        (void)printf(", not known yet how many more");
     }
 }
 

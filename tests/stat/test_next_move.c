@@ -10,7 +10,7 @@
 #include "identification/travel/next_move.h"
 #include "tests/support/travel_truth.h"
 
-enum { MOVES_MAX = 400, LAW_MOVES = 36, RUNS_MAX = 2000 };
+enum { MOVES_MAX = 400, LAW_MOVES = 36, LEFT_EVERY = 5, RUNS_MAX = 2000 };
 
 static const double LAP[TRAVEL_P] = {0.06, 0.12, 0.16, 1.0 / 1.2, 1.0 / 0.5};
 static const double SPEED[2] = {1.2, 0.5};
@@ -19,6 +19,8 @@ static const double PAUSE_S = 0.2;
 
 static uint64_t state;
 static struct move_plan plan;
+static bool left_known[MOVES_MAX]; /* after each move of the last plan */
+static size_t left_range[MOVES_MAX][2];
 
 /* ---- robots ---- */
 
@@ -83,6 +85,11 @@ static struct run follow_plan(const struct next_move_aim *aim, struct robot robo
         run.moves++;
         run.seconds += lap + PAUSE_S;
         run.outside += !is_inside(aim, robot.pose);
+        left_known[run.moves - 1] =
+            run.moves % LEFT_EVERY == 0 &&
+            next_move_left_range(&plan.known,
+                                 next_move_left(&plan.aim, &plan.known, plan.counter),
+                                 left_range[run.moves - 1]);
     }
     return run;
 }
@@ -143,6 +150,8 @@ static double compare_moves(const char *name, const struct next_move_aim *aim)
     static double seconds[2][RUNS_MAX];
     size_t reached[2] = {0};
     size_t law = 0;
+    size_t ranges = 0;
+    size_t held = 0;
     size_t outside = 0;
     double median[2];
     for (size_t k = 0; k < campaign.runs; k++) {
@@ -155,6 +164,11 @@ static double compare_moves(const char *name, const struct next_move_aim *aim)
             reached[i] += runs[i].stop == MOVE_PLAN_REACHED;
         }
         law += runs[0].stop == MOVE_PLAN_LAW;
+        for (size_t i = 0; runs[0].stop == MOVE_PLAN_REACHED && i < runs[0].moves; i++) {
+            const size_t more = runs[0].moves - 1 - i;
+            ranges += left_known[i];
+            held += left_known[i] && left_range[i][0] <= more && more <= left_range[i][1];
+        }
         outside += runs[0].outside;
     }
     campaign_row("moves", campaign.runs, "%s", name);
@@ -166,10 +180,12 @@ static double compare_moves(const char *name, const struct next_move_aim *aim)
     }
     campaign_count("law", law, campaign.runs);
     campaign_value("outside", (double)outside);
+    campaign_count("left_held", held, ranges);
     campaign_end();
     CHECK_INT(name, reached[0] + law, campaign.runs);
     CHECK(name, campaign_is_few(law, campaign.runs, 0.05));
     CHECK_INT(name, outside, 0);
+    CHECK(name, (double)held >= 0.9 * (double)ranges);
     return median[1] / median[0];
 }
 

@@ -459,15 +459,19 @@ void forecast_report_widths(struct json_writer *w, const struct next_move_known 
                             const double se[TRAVEL_P], size_t left)
 {
     double width[TRAVEL_P];
+    size_t more[2];
+    const bool is_known = next_move_left_range(known, left, more);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         width[j] = next_move_width(known, j, se[j]);
     }
-    JSON_WRITE(w,
-               JSON_OBJECT("widths_after", JSON("t0_s", width[TRAVEL_T0]),
-                           JSON("ta_s", width[TRAVEL_TA]), JSON("tr_s", width[TRAVEL_TR]),
-                           JSON("angular_speed_ratio", width[TRAVEL_INV_W]),
-                           JSON("linear_speed_ratio", width[TRAVEL_INV_V])),
-               left < NEXT_MOVE_LEFT_MAX ? JSON("moves_left", left) : JSON_NULL("moves_left"));
+    JSON_WRITE(
+        w,
+        JSON_OBJECT("widths_after", JSON("t0_s", width[TRAVEL_T0]),
+                    JSON("ta_s", width[TRAVEL_TA]), JSON("tr_s", width[TRAVEL_TR]),
+                    JSON("angular_speed_ratio", width[TRAVEL_INV_W]),
+                    JSON("linear_speed_ratio", width[TRAVEL_INV_V])),
+        is_known ? JSON("moves_left", left) : JSON_NULL("moves_left"),
+        JSON_KNOWN("moves_left_range", is_known, JSON("low", more[0]), JSON("high", more[1])));
 }
 
 void forecast_report_next_move(struct json_writer *w, const char *key, const struct pair *pair,

@@ -80,14 +80,14 @@ function nextMove({next_move: next, real}) {
     if (!next) {
         return "The forecast box of the tab Lag says for which moves the twin can be trusted.";
     }
-    const {rotation_rad: turn, displacement_m: drive, moves_left: left, why} = next;
+    const {rotation_rad: turn, displacement_m: drive, moves_left_range: left, why} = next;
     if (!known(turn)) {
         return why === "not_pass" ? ["There are enough moves, but their fit is no PASS. ", real?.advice[0]]
             : `Nothing: the speeds are known to ${percent(GOAL)}.`;
     }
     return [`Turn ${withUnit(figures(turn, 3), "rad")}, drive ${withUnit(figures(drive, 3), "m")}. `,
         why === "middle" ? "It shows whether times bend with the size of a move. " : "",
-        known(left) ? `About ${plural(left, "move")} like this until the speeds are known to ${percent(GOAL)}.` : ""];
+        left ? `${left.low} to ${left.high} moves like this until the speeds are known to ${percent(GOAL)}.` : ""];
 }
 
 function meanOf(entries) {
