@@ -274,6 +274,7 @@ static struct event_value *find_room(struct event_reply *r, const struct value_p
 static bool scan_number_value(struct json_scan *s, struct event_value *v)
 {
     double number = 0.0;
+    const char *at = s->at;
     if (!json_scan_number(s, &number)) {
         return false;
     }
@@ -281,6 +282,7 @@ static bool scan_number_value(struct json_scan *s, struct event_value *v)
     if (v) {
         v->number = number;
     }
+    s->at = expected ? at : s->at; /* the fault's place */
     return !expected || json_scan_fail(s, FAULT_OUT_OF_RANGE, expected);
 }
 

@@ -150,11 +150,13 @@ static bool scan_axes(struct json_scan *s, const char *name, double axes[EVENT_A
         if (*count == EVENT_AXES_MAX) {
             return json_scan_fail(s, FAULT_TOO_MANY, "at most 6 numbers were expected");
         }
+        const char *at = s->at;
         if (!json_scan_number(s, &axes[*count])) {
             return false;
         }
         const char *expected = event_number_fault(name, axes[*count]);
         if (expected) {
+            s->at = at;
             return json_scan_fail(s, FAULT_OUT_OF_RANGE, expected);
         }
         (*count)++;

@@ -51,6 +51,27 @@ static void test_not_finite(void)
     CHECK("where", strstr(seen.malformed.detail, "(values.range_m)") != NULL);
 }
 
+/* Nothing behind the codec sees a number that no robot has. */
+static void test_impossible(void)
+{
+    static const char *const rows[][3] = {
+        {"telemetry", "{\"pose\":[0,1e300,0]}", "column 12"},
+        {"telemetry", "{\"nu\":[-1e10]}", "column 8"},
+        {"reply", "{\"status\":\"data\",\"values\":{\"range_m\":-0.1}}", "column 38"},
+        {"reply", "{\"status\":\"done\",\"values\":{\"x_m\":-1.1e7}}", "column 34"}};
+    static struct event seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char topic[64];
+        (void)snprintf(topic, sizeof topic, "tandem/v1/r1/real/%s", rows[i][0]);
+        decode_text(topic, rows[i][1], &seen);
+        CHECK_INT(rows[i][1], seen.kind, EVENT_MALFORMED);
+        CHECK_TEXT(rows[i][1], fault_name(seen.malformed.fault), "out_of_range");
+        CHECK(seen.malformed.detail, strstr(seen.malformed.detail, rows[i][2]) != NULL);
+    }
+    decode_text("tandem/v1/r1/real/telemetry", "{\"pose\":[5e6,-1e7,700]}", &seen);
+    CHECK_INT("a map's coordinates", seen.kind, EVENT_TELEMETRY);
+}
+
 /* A reply whose id is the same number as that of an open command belongs to it, whoever wrote
  * it as a text. One with the very same text comes first. */
 static void test_ids_of_replies(void)
@@ -113,6 +134,7 @@ int main(void)
     CU_add_test(suite, "ids that are numbers", test_number_ids);
     CU_add_test(suite, "ids of replies", test_ids_of_replies);
     CU_add_test(suite, "numbers that are not finite", test_not_finite);
+    CU_add_test(suite, "impossible numbers", test_impossible);
     CU_add_test(suite, "members outside values", test_outside);
     return check_run();
 }
