@@ -2,11 +2,13 @@
 Help for a panel with its document, its charts and tables as files; keys; addresses that can be sent; notifications.
 """
 import json
+import math
 import time
 import urllib.request
 
 from axe import check_accessible
 from browser import SHOTS, Browser, Keys
+from history import GAP_S, Past, go, lap_s
 from lab import TOKEN, Lab
 from mover import Mover
 
@@ -186,6 +188,34 @@ def check_notice(browser, lab, mover):
     browser.click("Notifying", "#top")
 
 
+def check_good_and_not():
+    """A twin in SYNC as predicted is good. One that is always AHEAD is not, however well that is predicted."""
+    pairs = {"good": ("Yes.", 0), "ahead": ("No.", 0.3)}  # what is answered, and how late the real robot is
+    with Lab(pairs="\n  ".join(f"{pair}: {{sync_tolerance_s: 0.05}}" for pair in pairs)) as lab:
+        with Past(lab) as past:
+            for k in range(60):
+                command = go(k)
+                for pair, (_, late_s) in pairs.items():
+                    # Their pattern does not repeat with that of the sizes.
+                    noise_s = 0.004 * math.sin(7.3 * k)
+                    past.move(pair, GAP_S * k, command, lap_s(command), lap_s(command) + late_s + noise_s)
+        lab.start_daemon(60)
+        lab.wait(lambda: lab.entries("ahead") == 60, "the past is read", 60)
+        with Browser(lab.address, "answers") as browser:
+            browser.resize(SIZE)
+            for pair, (wanted, _) in pairs.items():
+                browser.open(f"#/pair/{pair}/alarms")
+                browser.wait("/running fit .* PASS/.test(document.querySelector('.trust')?.innerText)", "its fit")
+                browser.find(".answers-button").click()
+                said = browser.wait("document.querySelector('dialog[open] .answers dd')?.innerText", "the answers")
+                assert f" {wanted}" in said, (pair, said)
+                print(f"{pair}: {said}")
+                browser.shot(f"twin-{pair}", whole=False)
+                browser.press(Keys.ESCAPE)
+                browser.wait("!document.querySelector('dialog')", "it is closed")
+            browser.check_quiet()
+
+
 with Lab(pairs="r1: {timeout_s: 8, sync_tolerance_s: 0.5}") as lab:
     lab.start_daemon()
     mover = Mover(lab)
@@ -212,3 +242,4 @@ with Lab(pairs="r1: {timeout_s: 8, sync_tolerance_s: 0.5}") as lab:
         check_notice(browser, lab, mover)
         check_bad_addresses(browser)
         browser.check_quiet(allowed=("status of 404", "/api/v1/events?"))
+check_good_and_not()

@@ -34,7 +34,9 @@ def check_trust(browser, lab):
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["trust"]["set"], "a candidate")
     trust = lab.get("/api/v1/pairs/r1")["trust"]
     assert trust["rotation_rad"] == [0.4, 1.0] and trust["displacement_m"] == [0.1, 0.5], trust
-    words = f"{trust['set']['verdict']}, not in force · seen for turns 0.40 to 1.0 rad, drives 0.10 to 0.50 m"
+    fit = lab.get("/api/v1/pairs/r1/travel-time")["real"]["verdict"]
+    sign = {"PASS": "✓", "MARGINAL": "◇", "FAIL": "✕"}[fit]
+    words = f"{trust['set']['verdict']}, not in force · running fit {sign} {fit} · seen for turns 0.40 to 1.0 rad, drives 0.10 to 0.50 m"
     for place in ("#/", "#/pair/r1/alarms"):
         browser.open(place)
         browser.wait(f"document.querySelector('.trust')?.innerText.replace(/\\s/g, ' ').includes('{words}')", f"{place}: {words}")

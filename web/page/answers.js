@@ -2,17 +2,20 @@
 // why, what to drive next, is the new simulator better.
 
 import {get} from "./api.js";
-import {dateTime, figures, fixed, known, labNow, percent, plural, signed, withUnit} from "./format.js";
+import {dateTime, figures, fixed, known, labNow, percent, plural, sentence, signed, withUnit} from "./format.js";
+import {effortAdvice, isByEfforts, kindOf} from "./kinds.js";
 import {cause} from "./move_why.js";
-import {judge, trustLine, wordsOfAlarm} from "./pair_state.js";
+import {fidelity, judge, judgeMoves, shareApart, sumOf, trustLine, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {ask, el, marked} from "./ui.js";
+import {isTooFew} from "./verdicts.js";
 
 const MOVES = 1000; // newest moves that are looked at
 const CHANGES = 200;
 const GOAL = 0.02; // half width of the speeds' 95 % intervals that is good enough
 const HELD = 0.9; // share of predictions that held, at least
 const JUDGED = 20; // predictions before their share means something
+const ABOUT_TWIN = ["drift", "fidelity", "following"]; // alarms about the twin, not about its messages
 const COMPARED = 8; // moves before and after a change
 
 const ANSWERS = {yes: ["✓", "sync", "Yes."], no: ["✕", "bad", "No."], unknown: ["?", "unsure", "Not known."]};
@@ -22,27 +25,52 @@ function answer(name, ...words) {
     return [marked(sign, tone, el("strong", {}, text)), " ", words];
 }
 
-function isGood(pair, fit, now) {
-    const {held, of} = pair.trust;
-    const [level, reason] = judge(pair, now);
-    const verdict = pair.trust.set?.verdict ?? fit?.verdict;
-    return level === 0 ? answer("no", `${reason}.`)
-        : of >= JUDGED && held / of < HELD ? answer("no",
-            `Only ${percent(held / of)} of ${plural(of, "predicted lag")} held; 95 % should.`)
-        : of < JUDGED || verdict !== "PASS" ? answer("unknown", verdict === "PASS"
-            ? `${plural(of, "predicted lag")} so far, ${JUDGED} are needed.`
-            : fit?.advice?.[0] ?? "Its travel times are not calibrated yet.")
-        : answer("yes", `${percent(held / of)} of ${plural(of, "predicted lag")} held.`);
+function followsWell(following) {
+    const {active, within_ratio: within, target_ratio: target} = following ?? {};
+    const name = !active || !known(within) || !known(target) ? "unknown" : within >= target ? "yes" : "no";
+    return answer(name, active ? `Following: ${fidelity(following).slice(2).filter(Boolean).join(" ")}.`
+        : "No move was compared, and it does not follow.");
 }
 
-// Whether a move was as it should be: alike, and as predicted, else in SYNC. Null: it says nothing about that.
+// Good is a twin that is close to the real robot and whose lags come as predicted. Close: within the fidelity target
+// while it follows, else in SYNC.
+function isGood(pair, fit, now) {
+    const {held, of, set} = pair.trust;
+    const [level, reason] = judge({...pair, last_alarm: ABOUT_TWIN.includes(pair.last_alarm?.type)
+        ? pair.last_alarm : null}, now);
+    const verdict = set?.verdict ?? fit?.verdict;
+    const apart = shareApart(pair);
+    const moves = sumOf(pair.recent_verdicts);
+    if (level === 0) {
+        return answer("no", `${reason}.`);
+    }
+    if (isByEfforts(pair)) {
+        return followsWell(pair.following);
+    }
+    if (moves >= COMPARED && apart > 1 - HELD) {
+        return answer("no", `${percent(apart)} of the last ${plural(moves, "move")} were AHEAD, BEHIND or failed; at `
+            + `most ${percent(1 - HELD)} should be.`);
+    }
+    const trouble = judgeMoves(pair);
+    return trouble ? answer("no", `${trouble}.`)
+        : of >= JUDGED && held / of < HELD ? answer("no",
+            `Only ${percent(held / of)} of ${plural(of, "predicted lag")} held; 95 % should.`)
+        : of < JUDGED ? answer("unknown", `${plural(of, "predicted lag")} so far, ${JUDGED} are needed.`)
+        : verdict !== "PASS" ? answer("unknown", fit?.advice?.[0] ? sentence(fit.advice[0])
+            : "Its travel times are not calibrated yet.")
+        : fit?.verdict === "FAIL" && !isTooFew(fit) ? answer("unknown",
+            `The set is PASS, but the fit of its newest moves is FAIL: ${fit.reasons[0]}.`)
+        : answer("yes", `${percent(held / of)} of ${plural(of, "predicted lag")} held, and ${percent(1 - apart)} of `
+            + `the last ${plural(moves, "move")} neither failed nor were AHEAD or BEHIND.`);
+}
+
+// Whether a move was as it should be: alike, in SYNC, and as predicted. Null: it says nothing about that.
 function wasGood(e) {
-    if (e.consistent === false || e.verdict === "OVERFLOW") {
+    if (e.consistent === false || ["AHEAD", "BEHIND", "TIMEOUT", "OVERFLOW"].includes(e.verdict)) {
         return false;
     }
     const predicted = known(e.lag_s) && known(e.lag_low_s) && known(e.lag_high_s);
-    return predicted ? e.lag_s >= e.lag_low_s && e.lag_s <= e.lag_high_s
-        : ["SYNC", "AHEAD", "BEHIND", "TIMEOUT"].includes(e.verdict) ? e.verdict === "SYNC" : null;
+    return predicted ? e.lag_s >= e.lag_low_s && e.lag_s <= e.lag_high_s : e.verdict === "SYNC" || null;
 }
 
 // entries: the newest first
@@ -50,7 +78,8 @@ function sinceWhen(entries, drift) {
     const judged = entries.filter(e => wasGood(e) !== null);
     const good = judged.findIndex(wasGood);
     const bad = judged.findIndex(e => !wasGood(e));
-    const changed = drift && ` A robot changed: ${wordsOfAlarm(drift.type)}, ${dateTime(drift.t)}: ${drift.detail}.`;
+    const changed = drift && ` ${drift.type === "drift" ? "A robot changed" : "Following"}: ${
+        wordsOfAlarm(drift.type)}, ${dateTime(drift.t)}: ${drift.detail}.`;
     const n = good < 0 ? judged.length : good;
     return [judged.length === 0 ? "No move could be judged yet."
         : n === 0 ? ["The last move is as it should be. ", bad < 0 ? `So are all ${count(judged)}.`
@@ -76,16 +105,20 @@ function worstMove(pair, entries) {
                 : ". Why is known once lags are predicted, after about twenty moves."];
 }
 
-function nextMove({next_move: next, real}) {
-    if (!next) {
-        return "The forecast box of the tab Lag says for which moves the twin can be trusted.";
+function nextMove(pair, {next_move: next, real}, dynamics) {
+    const kind = kindOf(pair);
+    if (isByEfforts(pair)) {
+        return effortAdvice(dynamics);
     }
-    const {rotation_rad: turn, displacement_m: drive, moves_left_range: left, why} = next;
+    if (!next) {
+        return real?.advice[0] ? sentence(real.advice[0]) : (real?.verdict === "PASS" ? "Nothing: the fit of its times is PASS." : kind.needs);
+    }
+    const {rotation_rad: turn, displacement_m: way, moves_left_range: left, why} = next;
     if (!known(turn)) {
-        return why === "not_pass" ? ["There are enough moves, but their fit is no PASS. ", real?.advice[0]]
+        return why === "not_pass" ? ["There are enough moves, but their fit is no PASS. ", real?.advice[0] && sentence(real.advice[0])]
             : `Nothing: the speeds are known to ${percent(GOAL)}.`;
     }
-    return [`Turn ${withUnit(figures(turn, 3), "rad")}, drive ${withUnit(figures(drive, 3), "m")}. `,
+    return [kind.next(withUnit(figures(turn, 3), "rad"), withUnit(figures(way, 3), "m")),
         why === "middle" ? "It shows whether times bend with the size of a move. " : "",
         left ? `${left.low} to ${left.high} moves like this until the speeds are known to ${percent(GOAL)}.` : ""];
 }
@@ -119,17 +152,30 @@ function isBetter(entries, changes) {
         + `${withUnit(fixed(half, 3), "s")} (95 %).`);
 }
 
+// The fits, and the next move of robots that turn and drive; the daemon refuses to plan for others.
+async function fetchFits(pair, path, signal) {
+    const plain = `${path}/travel-time`;
+    return !kindOf(pair).plans(pair) ? get(plain, signal) : get(`${plain}?goal=${GOAL}`, signal).catch(error => {
+        if (error.status !== 400) {
+            throw error;
+        }
+        return get(plain, signal);
+    });
+}
+
 export async function openAnswers(pair, path, signal) {
-    const [summary, {entries}, {alarms}, fits, {changes}] = await Promise.all([get(path, signal),
-        get(`${path}/entries?limit=${MOVES}`, signal), get(`${path}/alarms?type=drift&limit=1`, signal),
-        get(path, signal).then(({arm}) => get(`${path}/travel-time${arm ? "" : `?goal=${GOAL}`}`, signal)),
-        get(`${path}/parameters/changes?limit=${CHANGES}`, signal)]);
+    const summary = await get(path, signal);
+    const drift = summary.following ? "drift,fidelity" : "drift";
+    const [{entries}, {alarms}, fits, {changes}, dynamics] = await Promise.all([
+        get(`${path}/entries?limit=${MOVES}`, signal), get(`${path}/alarms?type=${drift}&limit=1`, signal),
+        fetchFits(summary, path, signal), get(`${path}/parameters/changes?limit=${CHANGES}`, signal),
+        summary.dynamics && get(`${path}/dynamics`, signal)]);
     const now = labNow();
     await ask(`Five answers about ${pair}`, [el("dl", {class: "answers"}, [
-        ["Is this twin good?", isGood(summary, fits.real, now), trustLine(summary, now)],
+        ["Is this twin good?", isGood(summary, fits.real, now), trustLine(summary, now, fits)],
         ["Since when not?", sinceWhen(entries, alarms[0])],
         ["Which move was worst, and why?", worstMove(pair, entries)],
-        ["What should I drive next?", nextMove(fits)],
+        ["What should I drive next?", nextMove(summary, fits, dynamics)],
         ["Is the new simulator better?", isBetter(entries, changes)],
     ].map(([question, ...words]) => el("div", {}, el("dt", {}, question), el("dd", {}, words)))),
     el("p", {class: "muted"}, `Of the newest ${count(entries)}.`)], []);

@@ -73,7 +73,8 @@ function readFields(fields) {
     });
 }
 
-// The box, and show(signal), which fetches the gauge and the map.
+// The box, and show(signal), which fetches the gauge and the map. question: hidden for robots whose moves are not known
+// by these sizes
 export function forecastBox(path) {
     const [counted, answer, map] = places(3);
     const fields = [numberField("next-rotation", "Rotation, rad", 1.57),
@@ -95,10 +96,10 @@ export function forecastBox(path) {
             show(answer, failure(error));
         }
     }
-    const box = section("Next move", counted,
-        muted("How long does this move take, and does the lag stay within the bound?"),
-        el("form", {class: "bar", onsubmit: ask}, fields, el("button", {type: "submit"}, "Ask")), answer, map);
-    return {box, show: async signal => {
+    const question = el("div", {}, muted("How long does this move take, and does the lag stay within the bound?"),
+        el("form", {class: "bar", onsubmit: ask}, fields, el("button", {type: "submit"}, "Ask")));
+    const box = section("Next move", counted, question, answer, map);
+    return {box, question, show: async signal => {
         const [state, latest] = await Promise.all([get(`${path}/forecast`, signal),
             get(`${path}/entries?limit=${MAPPED}`, signal)]);
         redraw(counted, el("p", {}, gauge(state.quantities.lag)));

@@ -107,6 +107,11 @@ export function plural(n, one, many = `${one}s`) {
     return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+// A phrase of the daemon as a sentence.
+export function sentence(phrase) {
+    return `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
+}
+
 // Lab time, seconds since the epoch.
 export function time(seconds) {
     return known(seconds) ? new Date(seconds * 1000).toLocaleTimeString("en-GB") : "–";

@@ -9,6 +9,9 @@ const HELP = {
     "Lag over time": [
         "Each mark is a move: the real robot's time minus the virtual robot's. Above the SYNC band the "
         + "virtual robot was faster, below it was slower.", "entry.md"],
+    "Spread of lags": [
+        "How often each lag came in the time shown, and how lags go with the size of the move. A lag that grows with "
+        + "the size is a wrong speed, a constant one a delay.", "entry.md"],
     "Lag, last hour": [
         "Each mark is a move: the real robot's time minus the virtual robot's. The tab Lag has all moves, and"
         + " why one was late.", "entry.md"],

@@ -28,12 +28,27 @@ function move(e) {
 
 const LAG_DECIMALS = 4; // of a second: clocks have no higher resolution
 
+// One part of a lag: what both robots report, the real one's minus the virtual one's.
+function difference(e, name) {
+    const [real, virtual] = [e[`real_${name}_s`], e[`virtual_${name}_s`]];
+    return known(real) && known(virtual) ? real - virtual : null;
+}
+
+function partCell(s, e, name) {
+    const both = ["real", "virtual"].map(side => `${side} ${fixed(e[`${side}_${name}_s`], 3)}`).join(", ");
+    return el("span", {title: `${name}: ${both} s`}, known(s) ? signed(s, 3) : "–");
+}
+
 export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
     {label: "Verdict", cell: e => verdictChip(e.verdict, e.consistent)},
     {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s >= 0.5 * 10 ** -LAG_DECIMALS ? "+" : "")
         + plusMinus(e.lag_s, e.lag_uncertainty_s, "", LAG_DECIMALS) : "–"), numeric: true},
+    {label: "Motion, s", title: "Part of the lag: the real robot's motion minus the virtual one's, by their own clocks",
+        cell: e => partCell(difference(e, "motion"), e, "motion"), numeric: true},
+    {label: "Network, s", title: "Part of the lag: how much longer the real robot's reply was on its way",
+        cell: e => partCell(e.network_lag_s ?? difference(e, "transport"), e, "transport"), numeric: true},
     {label: "Move", cell: move, className: "nowrap"},
     {label: "Real lap, s", cell: e => fixed(e.real_lap_s, 3), numeric: true},
     {label: "Virtual lap, s", cell: e => fixed(e.virtual_lap_s, 3), numeric: true},

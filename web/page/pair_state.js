@@ -1,8 +1,9 @@
 // The state of a pair in words and signs: what the overview and the head of a pair's page share.
 
 import {ago, count, duration, figures, fixed, known, percent, plural, plusMinus, signed, withUnit} from "./format.js";
+import {kindOf} from "./kinds.js";
 import {el, marked, symbol} from "./ui.js";
-import {fitSign, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
+import {fitSign, isTooFew, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 
 const FRESH_S = 60; // an alarm counts as new for this time
 const RECENT_S = 900;
@@ -81,13 +82,21 @@ export function whatToDo(pair, now) {
         : fresh ? ADVICE[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
 }
 
+// What is wrong with the last moves, if they are enough to say; else "".
+export function judgeMoves({recent_verdicts: verdicts, recent_consistency: consistency}) {
+    const all = sumOf(verdicts);
+    const [failed, far, contrary] = [share(verdicts, "bad"), share(verdicts, "ahead", "behind"), consistency.false];
+    return all < ENOUGH ? ""
+        : failed >= FAILED_RATIO ? `${percent(failed)} of the last commands failed`
+        : contrary / all >= FAILED_RATIO ? `${count(contrary)} of the last answers contradict each other`
+        : far > FAR_RATIO ? `${percent(far)} of the last moves apart` : "";
+}
+
 // [level, reason]: index into LEVELS, and why in a few words.
 export function judge(pair, now) {
     const sides = [["real", pair.real], ["virtual", pair.virtual]];
     const offline = sides.find(([, side]) => side.connection === "offline");
     const alarmAge = pair.last_alarm ? now - pair.last_alarm.t : Infinity;
-    const far = share(pair.recent_verdicts, "ahead", "behind");
-    const failed = share(pair.recent_verdicts, "bad");
     if (offline) {
         return [0, `the ${offline[0]} robot is offline`];
     }
@@ -103,16 +112,9 @@ export function judge(pair, now) {
     if (alarmAge < FRESH_S) {
         return [0, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
     }
-    const enough = sumOf(pair.recent_verdicts) >= ENOUGH;
-    if (enough && failed >= FAILED_RATIO) {
-        return [1, `${percent(failed)} of the last commands failed`];
-    }
-    const contrary = pair.recent_consistency.false;
-    if (enough && contrary / sumOf(pair.recent_verdicts) >= FAILED_RATIO) {
-        return [1, `${count(contrary)} of the last answers contradict each other`];
-    }
-    if (enough && far > FAR_RATIO) {
-        return [1, `${percent(far)} of the last moves apart`];
+    const trouble = judgeMoves(pair);
+    if (trouble) {
+        return [1, trouble];
     }
     if (alarmAge < RECENT_S) {
         return [1, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
@@ -186,9 +188,16 @@ function rangeText(word, [low, high], unit) {
         : `${word} ${high > low ? `${figures(low, 2)} to ` : ""}${withUnit(figures(high, 2), unit)}`;
 }
 
+function runningTitle(fits) {
+    return `The fit to the newest moves, which no set holds: ${["real", "virtual"].filter(side => fits[side])
+        .map(side => `${side} robot ${fits[side].verdict}, ${plural(fits[side].n, "move")}`).join("; ")}`;
+}
+
 // Whether the twin can be trusted, in one line: what its calibration is good for, how exactly lags are predicted, on
-// how many moves that rests, how old it is, and how many of the last predictions held.
-export function trustLine({trust, entries, arm}, now) {
+// how many moves that rests, how old it is, and how many of the last predictions held. fits: of both robots as they are
+// now, which no set holds; without them nothing is said of them.
+export function trustLine(pair, now, fits) {
+    const {trust, entries, arm} = pair;
     const {set, held, of} = trust;
     if (entries === 0) {
         return null;
@@ -197,13 +206,16 @@ export function trustLine({trust, entries, arm}, now) {
     const calibration = !set ? "no set of travel times yet" : `${set.verdict}${set.in_force ? "" : ", not in force"}`;
     const half = known(trust.lag_low_s) && known(trust.lag_high_s) ? (trust.lag_high_s - trust.lag_low_s) / 2 : null;
     const poor = of >= JUDGED_ENOUGH && held / of < HELD_WANTED;
-    const ranges = [rangeText("turns", trust.rotation_rad, "rad"), rangeText("drives", trust.displacement_m, "m")]
+    const ranges = [rangeText("turns", trust.rotation_rad, "rad"),
+        rangeText(kindOf(pair).straight, trust.displacement_m, "m")]
         .filter(Boolean).join(", ");
     const share = of < SHARE_FROM ? `${held} of ${plural(of, "prediction")} held`
         : `${percent(held / of)} of ${plural(of, "prediction")} held`;
     return el("div", {class: "trust"},
         el("span", {title: "Verdict of the set of travel times in force, else of the candidate"},
             marked(sign, tone, calibration)),
+    fits?.real && [" · ", el("span", {title: runningTitle(fits)}, "running fit ",
+        isTooFew(fits.real) ? "of too few moves" : marked(...fitSign(fits.real.verdict), fits.real.verdict))],
     [
         !arm && ranges && [`seen for ${ranges}`, "Sizes of the moves that the pair has done"],
         known(half) && [`lag ± ${withUnit(fixed(half, 3), "s")}`,

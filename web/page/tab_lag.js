@@ -4,16 +4,18 @@ import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {forecastBox} from "./forecast_box.js";
-import {dateTime, known, labNow, plural, plusMinus, signed, withUnit} from "./format.js";
+import {count, duration, known, labNow, plural, plusMinus} from "./format.js";
+import {kindOf} from "./kinds.js";
+import {Comparison} from "./lag_compare.js";
+import {Counted, fetchMoves} from "./lag_data.js";
+import {lagPlots} from "./lag_plots.js";
 import {MoveTable} from "./move_table.js";
-import {judgedText} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {button, el, empty, numberField, places, redraw, section, show, stage} from "./ui.js";
+import {button, el, empty, failure, field, numberField, places, redraw, section, show, stage} from "./ui.js";
 import {INCONSISTENT, VERDICTS, verdictOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
-const POINTS = 500; // buckets of the series
-const DETAIL_MAX = 600; // moves drawn one by one
+const WITH_LAG = 4; // the first verdicts have one
 const SETTLE_MS = 250; // after a zoom
 const FORECAST_PX = 7; // width of a predicted interval
 const MARGIN_PX = 72; // for the names of the bands
@@ -72,37 +74,28 @@ function drawForecasts(context, area, graph, places) {
     context.globalAlpha = 1;
 }
 
-function mostly(verdicts) {
-    return Object.entries(verdicts).reduce((most, entry) => (entry[1] > (most?.[1] ?? 0) ? entry : most), null)?.[0];
-}
-
-// Everything drawn at one time: one move, or those of a bucket.
-export function placeOf(e) {
-    const half = e.lag_uncertainty_s ?? 0;
-    const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
-    const inconsistent = e.consistent === false;
-    const forecast = known(e.lag_low_s) && known(e.lag_high_s) ? [e.lag_low_s, e.lag_high_s] : null;
-    const missed = forecast && known(e.lag_s) && (e.lag_s < forecast[0] || e.lag_s > forecast[1]);
-    return {t: e.t, bar, verdict: e.verdict, inconsistent, forecast, missed,
-        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`
-            + judgedText(e.lag_s, e.judged_lag_s)
-            + (forecast ? `  predicted ${forecast.map(s => signed(s, 3)).join(" … ")}` : "")
-            + (inconsistent ? `  inconsistent${e.differs ? `: ${e.differs}` : ""}` : "")};
-}
-
-function ofBucket(b) {
-    const verdicts = [...Object.entries(b.verdicts), ...b.inconsistent > 0 ? [["inconsistent", b.inconsistent]] : []]
-        .map(([name, n]) => `${n} ${name}`).join(", ");
-    const lags = `lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`;
-    return {t: b.t, bar: [b.min, b.mean, b.max], reach: [b.min, b.max], verdict: mostly(b.verdicts),
-        inconsistent: 2 * b.inconsistent > b.count,
-        words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; ${lags}`};
+// What the lags are compared with: circles, at its own place if it has no lag.
+function drawOthers(context, area, graph, others) {
+    context.strokeStyle = colour("accent");
+    context.lineWidth = 1.4;
+    for (const {t, bar: [low, lag, high], reach} of others) {
+        const x = graph.toDomXCoord(t * 1000);
+        context.beginPath();
+        context.arc(x, known(lag) ? graph.toDomYCoord(lag) : area.y + area.h - 22, 3.6, 0, 2 * Math.PI);
+        context.stroke();
+        if (reach && known(lag)) {
+            context.beginPath();
+            context.moveTo(x, graph.toDomYCoord(low));
+            context.lineTo(x, graph.toDomYCoord(high));
+            context.stroke();
+        }
+    }
 }
 
 export class LagChart {
     // height: in CSS; then without tools
     constructor(root, signal, height) {
-        Object.assign(this, {root, places: new Map(), without: [], tolerance: 0, span: null, window: null,
+        Object.assign(this, {root, places: new Map(), without: [], others: [], tolerance: 0, span: null, window: null,
             onRange: () => {}});
         this.chart = chart(root, {label: "Lag over time", signal, height, tools: !height,
             options: () => this.options()});
@@ -116,7 +109,12 @@ export class LagChart {
             const [from, to] = this.window;
             return [from - (to - from) / 2, to + (to - from) / 2];
         }
-        return this.span ? [now - this.span, now + 1] : null;
+        return this.seconds(now);
+    }
+
+    // [since, until] of the time shown; null: everything.
+    seconds(now) {
+        return this.window ?? (this.span ? [now - this.span, now + 1] : null);
     }
 
     // The time shown, as the address has it; empty: all of it.
@@ -149,6 +147,7 @@ export class LagChart {
             underlayCallback: (context, area, graph) => {
                 drawBands(context, area, graph, this.tolerance);
                 drawForecasts(context, area, graph, this.places.values());
+                drawOthers(context, area, graph, this.others);
                 for (const place of this.without) {
                     drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place);
                 }
@@ -180,23 +179,27 @@ export class LagChart {
         if (this.window) {
             return this.window.map(s => s * 1000);
         }
-        const [from, to] = this.span || data.length === 0 ? [(now - (this.span ?? 60)) * 1000, now * 1000]
-            : [data[0][0].getTime(), data[data.length - 1][0].getTime()];
+        const times = [...data.length > 0 ? [data[0][0].getTime(), data.at(-1)[0].getTime()] : [],
+            ...this.others.map(({t}) => t * 1000)];
+        const [from, to] = this.span || times.length === 0 ? [(now - (this.span ?? 60)) * 1000, now * 1000]
+            : [Math.min(...times), Math.max(...times)];
         const length = Math.max(to - from, 1000);
         return [from - 0.02 * length, to + (MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX)) * length];
     }
 
     // From the least to the greatest lag, and a bit of each band; uncertainties may go beyond.
     heights(there) {
-        const ends = there.flatMap(p => p.reach ?? [p.bar[1]]);
+        const ends = [...there, ...this.others].flatMap(p => p.reach ?? [p.bar[1]]).filter(known);
         const low = Math.min(-1.6 * this.tolerance, ...ends);
         const high = Math.max(1.6 * this.tolerance, ...ends);
         const pad = 0.08 * (high - low) || 0.01;
         return [low - pad, high + pad];
     }
 
-    async draw(places, tolerance, now) {
+    // others: what they are compared with, at the time where they are drawn
+    async draw(places, tolerance, now, others = []) {
         this.tolerance = tolerance;
+        this.others = others;
         this.without = places.filter(p => !known(p.bar[1]));
         const there = places.filter(p => known(p.bar[1])).sort((a, b) => a.t - b.t);
         this.places = new Map(there.map(p => [Math.round(p.t * 1000), p]));
@@ -212,12 +215,12 @@ export class LagChart {
 
 // ---- without moves ----
 
-function noMoves(pair) {
+function noMoves(pair, summary) {
     return empty("No moves yet",
         "A lag is the difference between the times that both robots take for one command. Send a command, and have " +
         "both robots answer it, e.g.",
         `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m ` +
-        `'{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`);
+        `'${JSON.stringify({id: "c1", ...kindOf(summary).example})}'`);
 }
 
 // ---- a command ----
@@ -243,21 +246,29 @@ function rangeButtons(lagChart) {
     return {group, draw};
 }
 
-// The moves of the time shown, one by one where they are not too many.
-async function fetchPlaces(path, lagChart, signal) {
-    const range = lagChart.range(labNow());
-    const when = range ? `&since=${range[0].toFixed(3)}&until=${range[1].toFixed(3)}` : "";
-    const series = await get(`${path}/series?points=${POINTS}${when}`, signal);
-    const moves = series.buckets.reduce((sum, b) => sum + b.count, 0);
-    if (moves > DETAIL_MAX) {
-        return {places: series.buckets.map(ofBucket), moves, complete: series.complete};
-    }
-    const detail = await get(`${path}/entries?limit=1000${when}`, signal);
-    return {places: detail.entries.map(placeOf), moves, complete: true};
+function chartLegend({places: drawn, bucketS}, other) {
+    const rest = VERDICTS.slice(WITH_LAG).filter(v => drawn.some(place => place.verdict === v.name));
+    return legend([...VERDICTS.slice(0, WITH_LAG).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
+        [INCONSISTENT.sign, INCONSISTENT.tone, `${INCONSISTENT.name}: ${INCONSISTENT.meaning}`],
+        ...rest.map(v => [v.sign, v.tone, `${v.name}, at the bottom because it has no lag: ${v.meaning}`]),
+        ...bucketS ? [] : [["▮", "forecast", "the lag that was predicted, 95 %"],
+            ["□", "bad", "around a lag: outside of that"]],
+        ...other ? [["○", "forecast", other.name]] : []]);
+}
+
+// What is drawn, in words.
+function drawnWords({moves, verdicts, complete, bucketS}) {
+    const without = VERDICTS.slice(WITH_LAG).filter(v => verdicts[v.name] > 0)
+        .map(v => `${count(verdicts[v.name])} ${v.name}`).join(", ");
+    return [`Real lap minus virtual lap of ${plural(moves, "move")}. `, bucketS
+        ? `Each mark is the mean of the moves within ${duration(bucketS)}, with the sign of their commonest verdict; `
+            + "grey from the least to the greatest."
+        : "Grey is what transport and clocks may explain.",
+    without && ` Without a lag: ${without}.`, !complete && " The oldest part is left out: show less."];
 }
 
 export function mount(root, {pair, path, route, signal}) {
-    const [plot] = places(1);
+    const [plot, legends, spread] = places(3);
     const shown = el("p", {class: "muted"});
     const notice = el("div", {role: "status"});
     const command = () => button("Send a command …", () => askCommand(path, notice));
@@ -266,45 +277,75 @@ export function mount(root, {pair, path, route, signal}) {
     const buttons = rangeButtons(lagChart);
     const forecast = forecastBox(path);
     const moves = new MoveTable(pair, path, route.query);
+    const counted = new Counted(signal);
+    const change = () => {
+        moves.writeAddress();
+        refresh();
+    };
+    const comparison = new Comparison(route.query, pair, change);
+    const size = el("select", {id: "against", onchange: change});
+    let wanted = route.query.against; // until the pair's kind is known
     lagChart.restore(route.query);
-    moves.shown = () => lagChart.query();
-    moves.writeAddress(); // without what was no verdict, number or time
+    moves.shown = () => ({...lagChart.query(), ...comparison.query(), against: size.selectedIndex > 0 ? size.value : ""});
     show(root, notice);
     const page = stage(root,
-        section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
-            plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
-                [INCONSISTENT.sign, INCONSISTENT.tone, `${INCONSISTENT.name}: ${INCONSISTENT.meaning}`],
-                ["✕", "bad", "at the bottom: no lag, a robot did not answer"],
-                ["▮", "forecast", "the lag that was predicted, 95 %"],
-                ["□", "bad", "around a lag: outside of that"]])),
+        section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), comparison.node,
+            buttons.group), plot, legends),
+        section("Spread of lags", el("div", {class: "bar"}, el("span", {class: "push"}), field("Lag against", size)),
+            spread),
         forecast.box,
         section("Latest moves", el("div", {class: "bar"}, el("span", {class: "push"}), command(),
             downloadLink("Table as CSV", () => moves.entriesAddress(1000, "&format=csv"), `${pair}-entries.csv`,
                 notice, {title: "The newest 1000 moves of the chosen verdicts"}), " ",
             downloadLink("Report", `${path}/report`, `${pair}-report.html`, notice)),
         moves.node));
+
+    // The sizes that moves of this kind of robot have; the address may name one.
+    function offerSizes(sizes) {
+        if (size.options.length === 0) {
+            size.append(...Object.entries(sizes).map(([name, [word]]) => el("option", {value: name}, word)));
+            size.value = wanted in sizes ? wanted : Object.keys(sizes)[0];
+            wanted = null;
+            moves.writeAddress(); // without what was no verdict, number or time
+        }
+    }
+
+    async function drawSpread(summary, drawn, other, compared) {
+        const what = JSON.stringify([lagChart.window, lagChart.span, comparison.query()]);
+        const sets = [{name: other?.own ?? "Shown", entries: await counted.entries(drawn, what), total: drawn.moves}];
+        if (compared) {
+            sets.push({name: other.name, entries: await counted.entries(compared, what), total: compared.moves});
+        }
+        redraw(spread, lagPlots(sets, summary.sync_tolerance_s, kindOf(summary).sizes, size.value));
+    }
+
     const refresh = watch(signal, async s => {
-        const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
-            moves.fetch(s), forecast.show(s)]);
-        return {summary, drawn, latest};
-    }, {pair, types: ["entry"]}, async ({summary, drawn, latest}) => {
-        if (!page.say(summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())])) {
+        const now = labNow();
+        const [fetched, seen] = [lagChart.range(now), lagChart.seconds(now)];
+        const other = comparison.other(path, seen);
+        const earlier = range => range?.map(t => t - other.shift);
+        const [summary, drawn, latest, compared] = await Promise.all([get(path, s), fetchMoves(path, fetched, seen, s),
+            moves.fetch(s), other?.path && fetchMoves(other.path, earlier(fetched), earlier(seen), s),
+            forecast.show(s)]);
+        return {summary, drawn, latest, other, compared};
+    }, {pair, types: ["entry"]}, async ({summary, drawn, latest, other, compared}) => {
+        if (!page.say(summary.entries === 0 && [noMoves(pair, summary), el("p", {class: "bar"}, command())])) {
             return;
         }
+        offerSizes(kindOf(summary).sizes);
+        forecast.question.hidden = Boolean(summary.arm);
         moves.draw(latest, summary.verdicts);
-        const grey = drawn.moves > DETAIL_MAX ? "from the least to the greatest of those close in time"
-            : "is what transport and clocks may explain";
-        show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}; grey ${grey}.`,
-            !drawn.complete && " The oldest part is left out: show less.");
+        show(shown, drawnWords(drawn), other?.problem && el("strong", {}, ` ${other.problem}`),
+            compared && ` Circles: ${other.name}, ${plural(compared.moves, "move")}.`);
+        redraw(legends, chartLegend(drawn, compared && other));
         buttons.draw();
-        await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow());
+        await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow(),
+            compared?.places.map(place => ({...place, t: place.t + other.shift})));
         const last = plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s");
         lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
             "The table below has the latest.");
+        await drawSpread(summary, drawn, other, compared).catch(error => signal.aborted || show(spread, failure(error)));
     }, page.fail);
     moves.onChange = refresh;
-    lagChart.onRange = () => {
-        moves.writeAddress();
-        refresh();
-    };
+    lagChart.onRange = change;
 }

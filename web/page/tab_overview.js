@@ -4,10 +4,12 @@ import {get} from "./api.js";
 import {legend} from "./chart.js";
 import {TERMS, valueText} from "./estimate.js";
 import {ago, count, duration, known, labNow, plural, time, wordsOf} from "./format.js";
+import {effortAdvice, isByEfforts, kindOf} from "./kinds.js";
+import {placeOf} from "./lag_data.js";
 import {MapView} from "./map_view.js";
 import {wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {LagChart, placeOf} from "./tab_lag.js";
+import {LagChart} from "./tab_lag.js";
 import {aligned, apart, rayEnds} from "./tracks.js";
 import {el, facts, failure, marked, muted, places, redraw, section, show, table} from "./ui.js";
 import {fitChip, isTooFew} from "./verdicts.js";
@@ -27,10 +29,19 @@ function more(pair, tab, words) {
 
 // ---- calibration ----
 
-function calibration(pair, fits) {
+// What a pair that has no moves shows instead: its dynamics, and what would tell more about them.
+function calibrationByEfforts(dynamics) {
+    const fit = dynamics?.real?.fit;
+    return [muted("No moves: efforts drive it."), fit && el("p", {class: "words"}, fitChip(fit.verdict),
+        ` dynamics of the real robot, ${plural(fit.n, "sample")}`),
+    el("p", {}, el("strong", {}, "Advice: "), effortAdvice(dynamics))];
+}
+
+function calibration(pair, fits, dynamics) {
     const there = SIDES.filter(side => fits[side]?.n > 0);
     if (there.length === 0) {
-        return muted("No moves that could be fitted yet. About twenty are needed: turns, drives, and both.");
+        return isByEfforts(pair) ? calibrationByEfforts(dynamics)
+            : muted(`No moves that could be fitted yet. ${kindOf(pair).needs}`);
     }
     const names = fits[there[0]].parameters ?? Object.keys(TERMS);
     const advice = there.map(side => fits[side].advice[0]).find(Boolean);
@@ -92,7 +103,7 @@ function mountMap(root, {pair, path, signal}, isArm) {
 
 export async function mount(root, context) {
     const {pair, path, signal} = context;
-    const {arm} = await get(path, signal);
+    const {arm, dynamics} = await get(path, signal);
     const isArm = Boolean(arm);
     const [map, strip, stripWords, fitted, well] = places(5);
     const lagChart = new LagChart(strip, signal, STRIP);
@@ -106,12 +117,13 @@ export async function mount(root, context) {
     mountMap(map, context, isArm);
     watch(signal, async s => {
         const since = (labNow() - HOUR_S).toFixed(3);
-        const [summary, fits, status, {entries}] = await Promise.all([get(path, s), get(`${path}/travel-time`, s),
-            get("status", s), get(`${path}/entries?limit=${MOVES}&since=${since}`, s)]);
-        return {summary, fits, status, entries};
-    }, {pair, types: ["entry", "alarm", "calibration"]}, async ({summary, fits, status, entries}) => {
+        const [summary, fits, status, {entries}, learnt] = await Promise.all([get(path, s),
+            get(`${path}/travel-time`, s), get("status", s), get(`${path}/entries?limit=${MOVES}&since=${since}`, s),
+            dynamics && get(`${path}/dynamics`, s)]);
+        return {summary, fits, status, entries, learnt};
+    }, {pair, types: ["entry", "alarm", "calibration"]}, async ({summary, fits, status, entries, learnt}) => {
         redraw(well, health(summary, status, labNow()));
-        redraw(fitted, calibration(summary, fits));
+        redraw(fitted, calibration(summary, fits, learnt));
         strip.hidden = entries.length === 0;
         show(stripWords, entries.length === 0 && muted("No moves in the last hour."));
         if (entries.length > 0) {

@@ -199,7 +199,7 @@ export function showMessage(node, sign, tone, words) {
     say(words);
 }
 
-// columns: [{label, cell: row => child, numeric, className}]; the caption is read out.
+// columns: [{label, cell: row => child, numeric, className, title}]; the caption is read out.
 // rowOptions: {key: row => text, detail: row => a node below the row, or null}
 export function table(caption, columns, rows, className, {key = () => null, detail = () => null} = {}) {
     const kind = column => [column.numeric && "number", column.className].filter(Boolean).join(" ") || null;
@@ -207,7 +207,7 @@ export function table(caption, columns, rows, className, {key = () => null, deta
         el("table", {class: className},
             el("caption", {class: "unseen"}, caption),
             el("thead", {}, el("tr", {}, columns.map(c =>
-                el("th", {scope: "col", class: kind(c)}, explained(c.label))))),
+                el("th", {scope: "col", class: kind(c), title: c.title}, explained(c.label))))),
             el("tbody", {}, rows.map(row => [
                 el("tr", {"data-row": key(row)}, columns.map(c => el("td", {class: kind(c)}, c.cell(row)))),
                 detailRow(key(row), columns.length, detail(row))]))));

@@ -18,6 +18,7 @@ const LARGE = 1000; // pairs: after an event only its pair is fetched
 const WHOLE_MS = 15000; // between two fetches of all pairs of a large lab
 const SINGLE_MAX = 40; // pairs fetched one by one between these
 const SINGLE_MS = 500;
+const FITS_MS = 10000; // between two fetches of the fits of a card
 const LOOKS = {cards: "Cards", table: "Table", wall: "Wall"};
 const LAGS = "Each picture has the last lags of a pair, the newest on the right; the band is SYNC.";
 const byName = new Intl.Collator("en", {numeric: true});
@@ -56,7 +57,7 @@ function card(row, now) {
             verdictWords(pair.recent_verdicts)]),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
             linkState(pair)),
-        el("div", {class: "alarm"}, alarmLine(pair, now)), trustLine(pair, now));
+        el("div", {class: "alarm"}, alarmLine(pair, now)), trustLine(pair, now, row.fits));
 }
 
 class PairCards {
@@ -169,6 +170,9 @@ class Overview {
             "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
         this.arrange();
         this.showOnly().catch(error => show(this.detail, failure(error)));
+        if (this.shown.look === "cards") {
+            this.fetchFits();
+        }
     }
 
     // The only pair of a lab fills the page.
@@ -186,6 +190,21 @@ class Overview {
                 await mountPair(this.detail,
                     {pair: id, path: `pairs/${encodeURIComponent(id)}`, signal: this.leaving.signal});
             }
+        }
+    }
+
+    // The fits of the pairs that are shown as cards, after those are seen.
+    async fetchFits() {
+        const old = performance.now() - FITS_MS;
+        const due = [...this.rows.values()].filter(row => row.pair.entries > 0 && !(row.fitsAt > old));
+        due.forEach(row => {
+            row.fitsAt = performance.now();
+        });
+        await Promise.all(due.map(async row => {
+            row.fits = await get(`pairs/${encodeURIComponent(row.id)}/travel-time`, this.signal).catch(() => row.fits);
+        }));
+        if (due.length > 0 && this.shown.look === "cards") {
+            this.arrange();
         }
     }
 

@@ -1,5 +1,6 @@
 // One pair: its name, its state, and the tabs.
 
+import {get} from "./api.js";
 import {count, known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, trustLine, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
@@ -46,7 +47,7 @@ function tabList(route, pair) {
 }
 
 // The pair at a glance, above the tabs.
-function drawState(root, pair) {
+function drawState(root, pair, fits) {
     const now = labNow();
     const [level, reason] = judge(pair, now);
     const {sign, tone, label} = LEVELS[level];
@@ -58,7 +59,7 @@ function drawState(root, pair) {
             `${count(pair.values_omitted)} values of replies were not compared`),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
-        pair.entries > 0 && verdictBar(pair.recent_verdicts), trustLine(pair, now));
+        pair.entries > 0 && verdictBar(pair.recent_verdicts), trustLine(pair, now, fits));
 }
 
 // Screen readers announce changes.
@@ -93,8 +94,9 @@ export async function mount(root, context) {
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), answers, state), notice, tabs, body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const announce = speaker();
-    watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
-        drawState(state, pair);
+    watch(signal, s => Promise.all([get(path, s), get(`${path}/travel-time`, s)]),
+        {pair: route.pair, types: ["entry", "alarm"]}, ([pair, fits]) => {
+        drawState(state, pair, fits);
         if (pair.arm && !arm) { // arms have other tabs
             arm = pair.arm;
             tabs.replaceWith(tabList(route, pair));
