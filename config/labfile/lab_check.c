@@ -3,6 +3,7 @@
 #include "config/labfile/lab_file.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,22 +54,53 @@ static bool is_local(const char *host)
     return is_loopback(name);
 }
 
+/* Whether a port from 1 to 65535, or none, follows a host. */
+static bool is_port(const char *rest)
+{
+    const size_t n = strcspn(rest, "/?#");
+    const long port = n > 1 && n <= 6 ? strtol(rest + 1, NULL, 10) : 0;
+    return n == 0 ||
+           (rest[0] == ':' && strspn(rest + 1, "0123456789") == n - 1 && port > 0 &&
+            port <= UINT16_MAX);
+}
+
+/* Whether a name, an IPv4 address or an IPv6 address in brackets begins here, with a port or
+ * without one. A name of digits only could be an IPv4 address alone. */
+static bool is_host(const char *host)
+{
+    char name[LAB_PATH_MAX];
+    struct in_addr v4;
+    struct in6_addr v6;
+    const bool bracket = host[0] == '[';
+    const size_t n = strcspn(host + bracket, bracket ? "]/?#" : ":/?#");
+    const char *rest = host + bracket + n;
+    (void)snprintf(name, sizeof name, "%.*s", (int)n, host + bracket);
+    if (bracket) {
+        return rest[0] == ']' && inet_pton(AF_INET6, name, &v6) == 1 && is_port(rest + 1);
+    }
+    bool good = is_port(rest) && isalnum((unsigned char)name[0]) && !strstr(name, "..");
+    for (size_t i = 0; i < n; i++) {
+        good = good && (isalnum((unsigned char)name[i]) || strchr("-._", name[i]));
+    }
+    return good && (strspn(name, "0123456789.") < n || inet_pton(AF_INET, name, &v4) == 1);
+}
+
 /* The alarms tell strangers about the lab, so they leave this machine encrypted only. */
 static void check_webhook(const struct option_reading *reading, const char *url)
 {
     const bool plain = strncmp(url, "http://", 7) == 0;
     const char *host = plain ? url + 7 : strncmp(url, "https://", 8) == 0 ? url + 8 : NULL;
-    bool readable = host && !strchr("/?#:", host[0]);
+    bool readable = host && is_host(host);
     for (const char *c = url; *c; c++) {
         readable = readable && *c > ' ' && *c < 0x7f && *c != '\\';
     }
     if (url[0] == '\0') {
         return;
     }
-    if (!readable || memchr(host, '@', strcspn(host, "/?#"))) {
+    if (!readable) {
         option_fault_at(reading, "alarms.webhook.url", FAULT_BAD_ADDRESS,
-                        "an address such as https://host/path was expected, without a user's "
-                        "name");
+                        "an address such as https://host:443/path was expected, without a "
+                        "user's name");
     } else if (plain && !is_local(host)) {
         option_fault_at(reading, "alarms.webhook.url", FAULT_UNSAFE_ADDRESS,
                         "http is for loopback addresses; https was expected");

@@ -35,16 +35,17 @@ struct waiting_alarm {
 struct alarm_webhook {
     const char *url;
     char host[LAB_PATH_MAX]; /* "https://host:port": the part that may be logged */
-    char key[LAB_TOKEN_MAX + 2];
     CURL *curl;
     pthread_t thread;
     bool runs;
     atomic_bool stop;
+    _Atomic int64_t end_us;       /* monotonic time after which nothing is sent; 0: none */
     struct waiting_alarm sending; /* used by the thread only */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* Under the lock: a ring of alarms that wait, without the one being sent. */
+    /* Under the lock: the key, and a ring of alarms that wait, without the one being sent. */
+    char key[LAB_TOKEN_MAX + 2];
     size_t first, count;
     struct alarm_webhook_counts counts;
     struct waiting_alarm ring[ALARM_WEBHOOK_WAITING_MAX];
@@ -54,14 +55,17 @@ enum outcome { DELIVERED, REFUSED, FAILED };
 
 /* ---- one request ---- */
 
-static void format_signature(const struct alarm_webhook *w, const char *time_text,
+static void format_signature(struct alarm_webhook *w, const char *time_text,
                              char out[HEADER_MAX])
 {
     unsigned char digest[DIGEST_BYTES];
     char hex[2 * DIGEST_BYTES + 1];
     gnutls_hmac_hd_t hmac;
     memset(digest, 0, sizeof digest);
-    if (gnutls_hmac_init(&hmac, GNUTLS_MAC_SHA256, w->key, strlen(w->key)) == 0) {
+    lock_acquire(&w->lock);
+    const int status = gnutls_hmac_init(&hmac, GNUTLS_MAC_SHA256, w->key, strlen(w->key));
+    lock_release(&w->lock);
+    if (status == 0) {
         (void)gnutls_hmac(hmac, time_text, strlen(time_text));
         (void)gnutls_hmac(hmac, ".", 1);
         (void)gnutls_hmac(hmac, w->sending.json, w->sending.bytes);
@@ -73,7 +77,7 @@ static void format_signature(const struct alarm_webhook *w, const char *time_tex
     (void)snprintf(out, HEADER_MAX, "Tandem-Signature: sha256=%s", hex);
 }
 
-static struct curl_slist *make_headers(const struct alarm_webhook *w)
+static struct curl_slist *make_headers(struct alarm_webhook *w)
 {
     char time_text[24];
     char lines[2][HEADER_MAX];
@@ -123,6 +127,12 @@ static enum outcome post_alarm(struct alarm_webhook *w, char *why, size_t why_by
 
 /* ---- the thread ---- */
 
+/* Whether the time for the last requests is over. */
+static bool is_over(const struct alarm_webhook *w)
+{
+    return atomic_load(&w->stop) && lab_clock_monotonic_us() >= atomic_load(&w->end_us);
+}
+
 /* Waits for an alarm and copies it to w->sending. Returns false at the end. */
 static bool fetch_alarm(struct alarm_webhook *w)
 {
@@ -130,7 +140,7 @@ static bool fetch_alarm(struct alarm_webhook *w)
     while (w->count == 0 && !atomic_load(&w->stop)) {
         lock_wait(&w->changed, &w->lock, lab_clock_monotonic_us() + RETRY_MAX_S * 1000000LL);
     }
-    const bool any = !atomic_load(&w->stop);
+    const bool any = w->count > 0 && !is_over(w);
     if (any) {
         const struct waiting_alarm *next = &w->ring[w->first];
         w->sending.bytes = next->bytes;
@@ -161,13 +171,16 @@ static void count_outcome(struct alarm_webhook *w, enum outcome outcome)
     lock_release(&w->lock);
 }
 
-/* Sends w->sending until it is delivered, refused, or the daemon ends. */
-static void send_alarm(struct alarm_webhook *w)
+/* Sends w->sending until it is delivered, refused, or the daemon ends: then once more. Returns
+ * whether the receiver answers as it should. */
+static bool send_alarm(struct alarm_webhook *w)
 {
     enum outcome outcome = FAILED;
     char why[160];
-    for (int retry_s = RETRY_MIN_S; outcome == FAILED && !atomic_load(&w->stop);
+    bool last = false;
+    for (int retry_s = RETRY_MIN_S; outcome == FAILED && !last;
          retry_s = retry_s * 2 > RETRY_MAX_S ? RETRY_MAX_S : retry_s * 2) {
+        last = atomic_load(&w->stop);
         outcome = post_alarm(w, why, sizeof why);
         count_outcome(w, outcome);
         if (outcome == FAILED && !atomic_load(&w->stop)) {
@@ -177,14 +190,14 @@ static void send_alarm(struct alarm_webhook *w)
             log_write(LOG_WEBHOOK_FAILED, NULL, "%s: %s; this alarm is dropped", w->host, why);
         }
     }
+    return outcome != FAILED;
 }
 
 static void *run_webhook(void *context)
 {
     struct alarm_webhook *w = context;
     (void)pthread_setname_np(pthread_self(), "tandem-webhook");
-    while (fetch_alarm(w)) {
-        send_alarm(w);
+    while (fetch_alarm(w) && send_alarm(w)) {
     }
     return NULL;
 }
@@ -195,7 +208,7 @@ static int is_stopped(void *context, curl_off_t a, curl_off_t b, curl_off_t c, c
 {
     const struct alarm_webhook *w = context;
     (void)a, (void)b, (void)c, (void)d;
-    return atomic_load(&w->stop);
+    return is_over(w);
 }
 
 static size_t ignore_answer(const char *text, size_t one, size_t bytes, void *context)
@@ -237,17 +250,38 @@ static void free_webhook(struct alarm_webhook *w)
     free(w);
 }
 
+enum status alarm_webhook_renew_key(struct alarm_webhook *w, const struct lab_file *file,
+                                    bool *changed, struct err *err)
+{
+    const char *path = file->alarms.webhook.key_file;
+    char key[LAB_TOKEN_MAX + 2];
+    *changed = false;
+    if (!w) {
+        return STATUS_OK;
+    }
+    if (!text_file_first_line(path, key, sizeof key)) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
+                       "alarms.webhook.key_file cannot be read: %s", strerrordesc_np(errno));
+    }
+    lock_acquire(&w->lock);
+    *changed = strcmp(key, w->key) != 0;
+    memcpy(w->key, key, sizeof key);
+    lock_release(&w->lock);
+    explicit_bzero(key, sizeof key);
+    return STATUS_OK;
+}
+
 static enum status start_thread(struct alarm_webhook *w, const struct lab_file *file,
                                 struct err *err)
 {
-    const char *path = file->alarms.webhook.key_file;
+    bool changed = false;
     w->url = file->alarms.webhook.url;
     const char *host = strstr(w->url, "://") + 3; /* lab_check has seen it */
     (void)snprintf(w->host, sizeof w->host, "%.*s",
                    (int)(host - w->url + (ptrdiff_t)strcspn(host, "/?#")), w->url);
-    if (!text_file_first_line(path, w->key, sizeof w->key)) {
-        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path,
-                       "alarms.webhook.key_file cannot be read: %s", strerrordesc_np(errno));
+    const enum status status = alarm_webhook_renew_key(w, file, &changed, err);
+    if (status != STATUS_OK) {
+        return status;
     }
     w->curl = curl_easy_init();
     if (!w->curl || !set_options(w)) {
@@ -287,13 +321,16 @@ void alarm_webhook_stop(struct alarm_webhook *w)
         return;
     }
     lock_acquire(&w->lock);
+    atomic_store(&w->end_us, lab_clock_monotonic_us() + ALARM_WEBHOOK_END_MS * INT64_C(1000));
     atomic_store(&w->stop, true);
     (void)pthread_cond_signal(&w->changed);
     lock_release(&w->lock);
     (void)pthread_join(w->thread, NULL);
     if (w->counts.waiting > 0) {
-        log_write(LOG_WEBHOOK_FAILED, NULL, "%s: %" PRIu64 " alarms were not delivered",
-                  w->host, w->counts.waiting);
+        log_write(LOG_WEBHOOK_FAILED, NULL,
+                  "%s: %" PRIu64 " alarms were not delivered, %" PRIu64
+                  " were dropped before; the database has them",
+                  w->host, w->counts.waiting, w->counts.dropped);
     }
     free_webhook(w);
 }

@@ -11,7 +11,9 @@
  * twice as long, a minute at most. An answer 4xx, except 408, 425 and 429, refuses this alarm,
  * which is then dropped.
  *
- * Bound: ALARM_WEBHOOK_WAITING_MAX alarms wait in memory, the oldest are dropped and counted.
+ * Bound: ALARM_WEBHOOK_WAITING_MAX alarms wait in memory, the oldest are dropped and counted. At
+ * the end each that waits is sent once more, for ALARM_WEBHOOK_END_MS at most and until the first
+ * failure; the others are dropped, and the log has their number.
  * Neither the address beyond its host nor the key is ever logged.
  */
 #ifndef SERVICE_DAEMON_ALARM_WEBHOOK_H
@@ -22,7 +24,7 @@
 
 struct alarm_webhook;
 
-enum { ALARM_WEBHOOK_WAITING_MAX = 1000 };
+enum { ALARM_WEBHOOK_WAITING_MAX = 1000, ALARM_WEBHOOK_END_MS = 2000 };
 
 struct alarm_webhook_counts {
     uint64_t delivered;
@@ -35,8 +37,12 @@ struct alarm_webhook_counts {
  * STATUS_E_NOMEM, STATUS_E_IO. */
 MUST_USE enum status alarm_webhook_start(const struct lab_file *file,
                                          struct alarm_webhook **out, struct err *err);
-/* Ends the thread within about a second; alarms that still wait are dropped. NULL is allowed.
- */
+/* Reads the key again. *changed: it is another one, which signs from now on. Without STATUS_OK
+ * the previous one does. NULL is allowed. STATUS_E_IO. */
+MUST_USE enum status alarm_webhook_renew_key(struct alarm_webhook *webhook,
+                                             const struct lab_file *file, bool *changed,
+                                             struct err *err);
+/* Ends the thread within ALARM_WEBHOOK_END_MS and about a second. NULL is allowed. */
 void alarm_webhook_stop(struct alarm_webhook *webhook);
 
 /* Any thread: copies the alarm's JSON, and never waits for the network. NULL: nothing happens.

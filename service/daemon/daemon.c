@@ -633,6 +633,11 @@ enum status daemon_renew_tls(struct daemon *d, bool *changed, struct err *err)
                   : STATUS_OK;
 }
 
+enum status daemon_renew_webhook_key(struct daemon *d, bool *changed, struct err *err)
+{
+    return alarm_webhook_renew_key(d->alarm_webhook, d->file, changed, err);
+}
+
 uint16_t daemon_http_port(const struct daemon *d)
 {
     return d->web ? web_port(d->web) : 0;

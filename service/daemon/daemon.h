@@ -26,6 +26,10 @@ uint16_t daemon_http_port(const struct daemon *daemon);
 /* Read the certificate and key of HTTPS again; see web_renew_tls(). */
 MUST_USE enum status daemon_renew_tls(struct daemon *daemon, bool *changed, struct err *err);
 
+/* Read the key of alarms.webhook again; see alarm_webhook_renew_key(). */
+MUST_USE enum status daemon_renew_webhook_key(struct daemon *daemon, bool *changed,
+                                              struct err *err);
+
 /* Returns true after the first connection attempt to the broker, successful or not. */
 bool daemon_has_tried_broker(const struct daemon *daemon);
 

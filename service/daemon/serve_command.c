@@ -100,7 +100,8 @@ static void refuse_file(const char *path, const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
         const struct err *e = &errors->items[i];
-        log_write(LOG_RELOAD_REFUSED, NULL, "%s:%u:%u: %s", path, e->line, e->column, e->text);
+        log_write(LOG_RELOAD_REFUSED, NULL, "%s:%u:%u: %s", e->where, e->line, e->column,
+                  e->text);
     }
     log_write(LOG_RELOAD_REFUSED, NULL, "%s has %zu faults; the lab goes on as it was", path,
               errors->count + errors->more);
@@ -119,9 +120,21 @@ static void renew_certificate(struct daemon *daemon, const struct lab_file *runn
     }
 }
 
+static void renew_webhook_key(struct daemon *daemon, const struct lab_file *running)
+{
+    struct err err = {0};
+    bool changed = false;
+    if (daemon_renew_webhook_key(daemon, &changed, &err) != STATUS_OK) {
+        log_write(LOG_RELOAD_REFUSED, NULL, "%s: %s; the key is the one before", err.where,
+                  err.text);
+    } else if (changed) {
+        log_write(LOG_RELOADED, NULL, "%s signs alarms now", running->alarms.webhook.key_file);
+    }
+}
+
 /* Handles SIGHUP. All faults go to the log, and then nothing changes. Without faults log.level
- * is applied, also in *running, certificate and key are read again, and the log names the keys
- * that need a restart. */
+ * is applied, also in *running, certificate and keys are read again, and the log names the
+ * options that need a restart. */
 static void reload_lab_file(struct daemon *daemon, const char *path, struct lab_file *running)
 {
     struct lab_file lab = {0};
@@ -130,12 +143,18 @@ static void reload_lab_file(struct daemon *daemon, const char *path, struct lab_
         refuse_file(path, &errors);
         return;
     }
+    if (lab_secrets_check(&lab, &errors) != STATUS_OK) {
+        refuse_file(path, &errors);
+        lab_file_free(&lab);
+        return;
+    }
     if (lab.log.level != running->log.level) {
         running->log.level = lab.log.level;
         log_set_level(lab.log.level);
         log_write(LOG_RELOADED, NULL, "log.level is %s now", log_level_name(lab.log.level));
     }
     renew_certificate(daemon, running);
+    renew_webhook_key(daemon, running);
     struct changes changes = {0};
     compare_labs(running, &lab, &changes);
     if (changes.count > 0) {
@@ -297,8 +316,9 @@ static const char description[] =
     "SIGNALS\n"
     "  TERM, INT   stop in order: leave the broker, process what was received, save\n"
     "  HUP         check the lab file. If it has faults, they are logged and nothing changes.\n"
-    "              Otherwise the new log.level applies, the certificate and key of HTTPS are\n"
-    "              read again, and the log names the changes that need a restart\n"
+    "              Otherwise the new log.level applies, the certificate and key of HTTPS and\n"
+    "              the key of alarms.webhook are read again, and the log names the changes\n"
+    "              that need a restart\n"
     "\n"
     "  under systemd: Type=notify; WatchdogSec= watches the threads that do the work\n"
     "\n"

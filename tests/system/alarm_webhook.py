@@ -4,6 +4,7 @@ import hmac
 import http.server
 import json
 import re
+import signal
 import threading
 import time
 
@@ -18,6 +19,7 @@ PAIRS = 80
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
+    key = KEY
     answers = []  # what the next requests get: a status, "hang" or "close"; 204 when none is left
     seen = []     # (answer, time, body) of each request that had a valid signature
     strange = []  # requests without one, or to another path
@@ -25,7 +27,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         stamp = self.headers["Tandem-Time"]
-        wanted = "sha256=" + hmac.new(KEY.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+        wanted = "sha256=" + hmac.new(Receiver.key.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
         answer = Receiver.answers.pop(0) if Receiver.answers else 204
         if self.path == PATH and self.headers["Tandem-Signature"] == wanted:
             Receiver.seen.append((answer, int(stamp), json.loads(body)))
@@ -117,9 +119,43 @@ def check_room(rig, server, port):
     rig.wait(lambda: metric(rig, "waiting_alarms") == 1001, "1001 alarms wait", 60)
     rig.wait(lambda: metric(rig, "dropped_total") == STORM - 1000, "the others were dropped", 60)
     again = listen(port)
-    wait_delivered(rig, 4 + 1001)
+    wait_delivered(rig, 5 + 1001)
     names = [body["id"] for _, _, body in Receiver.seen[before:]]
     assert names[0] == "s0" and names[1:] == [f"s{k}" for k in range(STORM - 1000, STORM)], names[:5]
+    return again
+
+
+def check_key(rig):
+    """A reload takes another key and says so; a key that can be guessed is refused."""
+    def reload(key, words):
+        (rig.folder / "key").write_text(key + "\n")
+        rig.daemon.send_signal(signal.SIGHUP)
+        rig.wait(lambda: words in rig.daemon_log.read_text(), words)
+
+    before = len(Receiver.seen)
+    reload("short", "5 characters can be guessed")
+    Receiver.key = "another-key-of-the-receiver"
+    reload(Receiver.key, "key signs alarms now")
+    raise_alarm(rig, "r6", "signed")
+    rig.wait(lambda: len(Receiver.seen) == before + 1, "an alarm with the new key")
+    assert not Receiver.strange, Receiver.strange
+
+
+def check_last(rig, server, port):
+    """Alarms that wait for the next attempt when the daemon ends are sent once more."""
+    before = len(Receiver.seen)
+    server.shutdown()
+    server.server_close()
+    tried = metric(rig, "failures_total")
+    for name in ("wait1", "wait2"):
+        raise_alarm(rig, "r7", name)
+    rig.wait(lambda: metric(rig, "failures_total") >= tried + 3 and metric(rig, "waiting_alarms") == 2,
+             "the next attempt is 4 s away")
+    again = listen(port)
+    rig.stop_daemon()
+    assert {body["id"] for _, _, body in Receiver.seen[before:]} == {"wait1", "wait2"}, Receiver.seen[before:]
+    assert "were not delivered" not in rig.daemon_log.read_text()
+    rig.start_daemon()
     return again
 
 
@@ -134,7 +170,7 @@ def check_end(rig, server):
     rig.stop_daemon()
     assert time.monotonic() - begin < limit_s(5), "the daemon waited for the receiver"
     text = log.read_text()
-    assert "1 alarms were not delivered" in text and "302, 2xx was expected; again in 2 s" in text, text
+    assert "1 alarms were not delivered, 0 were dropped before" in text and "302, 2xx was expected; again in 2 s" in text, text
     for secret in (KEY, PATH, "a-secret-path"):
         assert secret not in text, secret
     server.shutdown()
@@ -148,7 +184,9 @@ def main():
         check_answers(rig)
         report = rig.fetch("/api/v1/pairs/r1/report")
         assert KEY not in report and "a-secret-path" not in report and str(rig.folder / "key") not in report
-        check_end(rig, check_room(rig, server, port))
+        check_key(rig)
+        server = check_room(rig, server, port)
+        check_end(rig, check_last(rig, server, port))
 
 
 if __name__ == "__main__":
