@@ -200,6 +200,7 @@ enum status identify_jobs_submit(void *worker, const char *query, char *text, si
     struct job_order order = {
         .class = JOB_UPLOAD, .run = run_fit, .context = fit, .text = text};
     (void)snprintf(order.what, sizeof order.what, "%s", fit->row->name);
+    (void)snprintf(order.file, sizeof order.file, "%s", fit->input.path);
     st = worker_submit(worker, &order, job, err);
     if (st != STATUS_OK) {
         free(fit);

@@ -179,6 +179,7 @@ enum status replay_jobs_submit(void *worker, const struct web_replay *what, char
     (void)snprintf(j->name, sizeof j->name, "%s", what->name);
     (void)snprintf(j->pair, sizeof j->pair, "%s", what->pair);
     (void)snprintf(order.pair, sizeof order.pair, "%s", what->pair);
+    (void)snprintf(order.file, sizeof order.file, "%s", what->name);
     j->text = text;
     j->bytes = bytes;
     j->refit = what->refit;

@@ -334,6 +334,7 @@ static void show_job(const struct job *job, web_show_job *show, void *context)
                                   .kind = job_class_name(job->order.class),
                                   .model = job->order.what,
                                   .pair = job->order.pair,
+                                  .file = job->order.file,
                                   .state = job_state_name(job->state),
                                   .cancelling = job->cancel && job->state == JOB_RUNNING,
                                   .progress = job->progress,

@@ -37,7 +37,7 @@ enum job_state {
     JOB_STATE_COUNT
 };
 
-enum { JOB_WHAT_MAX = 64, JOB_STAGE_MAX = 64, JOB_RESULT_MAX = 4 << 20 };
+enum { JOB_WHAT_MAX = 64, JOB_FILE_MAX = 128, JOB_STAGE_MAX = 64, JOB_RESULT_MAX = 4 << 20 };
 
 struct job;
 
@@ -46,6 +46,7 @@ struct job_order {
     enum job_class class;
     char what[JOB_WHAT_MAX];   /* for lists and the log: the model's name */
     char pair[EVENT_PAIR_MAX]; /* "" if it concerns no pair */
+    char file[JOB_FILE_MAX];   /* name of the uploaded file; "": none */
     /* Runs on the worker's thread. After job_go_on() returned false it must return soon, with
      * any status but STATUS_OK. On failure *err says why. The text written to out is the
      * result, at most JOB_RESULT_MAX bytes. */

@@ -61,6 +61,7 @@ WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "he
 # Declared answers that this test cannot provoke, with the reason.
 NOT_PROVOKED = {
     ("getCapture", "500"): "64 MB in one pair's window",
+    ("postToken", "503"): "declared for all that writes",
     ("postPromote", "409"): "two candidates, or a MARGINAL one; unit.test_web has it",
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",

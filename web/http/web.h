@@ -94,6 +94,7 @@ struct web_job {
     const char *kind;  /* "upload", "lab" */
     const char *model; /* "usv3" …, "replay" */
     const char *pair;  /* "" if it concerns no pair */
+    const char *file;  /* name of an uploaded file; NULL or "": none */
     const char *state; /* "queued" "running" "done" "failed" "cancelled" */
     bool cancelling;   /* running, but cancelled */
     double progress;   /* ratio, 0 .. 1 */

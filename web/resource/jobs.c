@@ -15,7 +15,9 @@ static void open_job(struct json_writer *json, const struct web_job *job)
     char id[24];
     (void)snprintf(id, sizeof id, "%" PRIu64, job->id);
     JSON_OPEN(json, NULL, JSON("id", id), JSON("kind", job->kind), JSON("model", job->model),
-              JSON("pair", job->pair[0] ? job->pair : NULL), JSON("state", job->state),
+              JSON("pair", job->pair[0] ? job->pair : NULL),
+              JSON_IF(job->file && job->file[0], JSON("file", job->file)),
+              JSON("state", job->state),
               JSON("cancelling", job->cancelling), JSON("progress", job->progress),
               JSON("stage", job->stage[0] ? job->stage : NULL),
               JSON_SECONDS("queued_t", job->queued_us), JSON_SECONDS("began_t", job->began_us),

@@ -56,6 +56,13 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_close(json);
 }
 
+void post_token(const struct web_request *request, struct web_response *response)
+{
+    struct json_writer *json = web_json(response);
+    JSON_OPEN(json, NULL, JSON_BOOL("right", request->token_right));
+    json_write_close(json);
+}
+
 void get_healthz(const struct web_request *request, struct web_response *response)
 {
     (void)request;
