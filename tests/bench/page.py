@@ -1,21 +1,25 @@
-"""page.py - measures the time until the page is shown: the overview of many pairs, and a long history after the click.
-JSON lines.
+"""page.py - measures the time until the page is shown: the overview of one pair and of many, and a long history after
+the click; and the size of its files as they are sent. JSON lines.
 
 The daemon reads a journal made for it, then a headless Chromium on the same machine opens the page, five times each.
 Times are the browser's: from the beginning of the navigation, or the click, to the second frame after the document
-has the element. Lower bounds: the page's icon, shown in the same way; the click for one hour of the history.
+has the element; cold_ms: with an empty cache. Lower bounds: the page's icon, shown in the same way; the click for one
+hour of the history.
 """
 import json
 import os
 import statistics
 import sys
 import time
+import urllib.request
 
 from browser import Browser
 from moves import write_moves
-from rig import Rig
+from rig import SOURCE, Rig
 
 RUNS = 5
+SIZE_KB = 350
+FOREIGN = ("dygraph.min.js", "dygraph.min.css", "machines.html", "models.js")  # not in web/page
 HOUR = "[...document.querySelectorAll(\"[aria-label='Time shown'] button\")].find(b => b.textContent === '1 h')"
 HISTORY = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 PAINTED = """
@@ -55,6 +59,39 @@ def click(browser, node, there):
     return browser.driver.execute_async_script(PAINTED % ("performance.now()", there, f"{node}.click()"))
 
 
+def navigate_cold(browser, address, there):
+    browser.command("Network.clearBrowserCache")
+    return navigate(browser, address, there)
+
+
+def size(bench):
+    """True if all files of the page together are too large, as the daemon sends them. Documents of its help are not
+    among them.
+    """
+    own = [file.name for file in (SOURCE / "web/page").iterdir()]
+    total = 0
+    for name in [*own, *FOREIGN]:
+        request = urllib.request.Request(f"{bench.address}page/{name}", headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request) as answer:
+            total += len(answer.read())
+    print(json.dumps({"bench": "page", "what": "all files, compressed", "files": len(own) + len(FOREIGN),
+                      "kB": round(total / 1000, 1), "limit_kB": SIZE_KB}), flush=True)
+    return total > 1000 * SIZE_KB
+
+
+def one(limit_ms):
+    there = "document.querySelector('.card h2 a')"
+    with Bench(["r1"], "r1: {}", 100) as bench:
+        bench.start_daemon(60)
+        bench.wait(lambda: bench.get("/api/v1/pairs/r1")["entries"] == 100, "the journal is read", 60)
+        with Browser(bench.address, "bench") as browser:
+            floor = [navigate(browser, bench.address + "page/icon.svg", "true") for _ in range(RUNS + 1)]
+            first = [navigate(browser, bench.address, there) for _ in range(RUNS + 1)]
+            cold = [navigate_cold(browser, bench.address, there) for _ in range(RUNS)]
+        return report("overview of one pair, first paint", first[1:], floor[1:], limit_ms,
+                      cold_ms=round(statistics.median(cold))) | size(bench)
+
+
 def overview(count, limit_ms):
     pairs = [f"r{k}" for k in range(1, count + 1)]
     with Bench(pairs, f"r: {{count: {count}}}", 20) as bench:
@@ -63,10 +100,11 @@ def overview(count, limit_ms):
         with Browser(bench.address, "bench") as browser:
             floor = [navigate(browser, bench.address + "page/icon.svg", "true") for _ in range(RUNS + 1)]
             first = [navigate(browser, bench.address, "document.querySelectorAll('.pair-table tbody a').length >= 12") for _ in range(RUNS + 1)]
+            cold = [navigate_cold(browser, bench.address, "document.querySelectorAll('.pair-table tbody a').length >= 12") for _ in range(RUNS)]
             whole = [navigate(browser, bench.address, f"document.querySelector('.pair-table table')?.getAttribute('aria-rowcount') === '{count + 1}'") for _ in range(RUNS)]
             browser.check_quiet(allowed=("favicon.ico",))  # requested with the icon alone
         # The first one warms up.
-        return report(f"overview of {count} pairs, first paint", first[1:], floor[1:], limit_ms, all_pairs_ms=round(statistics.median(whole)))
+        return report(f"overview of {count} pairs, first paint", first[1:], floor[1:], limit_ms, cold_ms=round(statistics.median(cold)), all_pairs_ms=round(statistics.median(whole)))
 
 
 def history(moves, limit_ms):
@@ -87,5 +125,5 @@ def history(moves, limit_ms):
         return report(f"history of {moves} moves after the click", times[1:], floor[1:], limit_ms, journal_read_s=round(read_s, 1))
 
 
-slow = [overview(100, 1000), overview(1000, 2000), history(HISTORY, 1000)]
+slow = [one(350), overview(100, 350), overview(1000, 2000), history(HISTORY, 1000)]
 sys.exit(any(slow))

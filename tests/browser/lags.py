@@ -100,6 +100,13 @@ def check_two_pairs(browser):
     looked_at(browser, "pairs")
 
 
+def check_no_pair(browser):
+    """The choice stays, so that it can be mended."""
+    browser.open("#/pair/near/lag?with=nobody")
+    wait_words(browser, "Nothing to compare with: the lab has no pair")
+    assert browser.value("document.getElementById('compare-pair').value") == "nobody"
+
+
 def check_two_times(browser, lab):
     """A time, the one before it, and one further back: the later half of a long history is 0.2 s late."""
     newest = lab.get("/api/v1/pairs/long/entries?limit=1")["entries"][0]["t"]
@@ -148,3 +155,5 @@ with Lab(pairs=PAIRS) as lab:
         check_long(browser)
         check_kinds(browser)
         browser.check_quiet()
+        check_no_pair(browser)
+        browser.check_quiet(allowed=("nobody",))

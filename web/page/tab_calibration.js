@@ -6,6 +6,7 @@ import {legend} from "./chart.js";
 import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, decimalsFor, fixed, known, plural, withUnit, wordsOf} from "./format.js";
 import {FITS, History} from "./history.js";
+import {kindOf} from "./kinds.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
@@ -150,19 +151,18 @@ export function mount(root, {pair, path, signal}) {
         section("How calibration went", history));
     const story = new History(history, TERMS, "linear_speed_mps", signal);
     watch(signal, async s => {
-        const [fits, list, past, alarms, stored] = await Promise.all([get(`${path}/travel-time`, s),
+        const [summary, fits, list, past, alarms, stored] = await Promise.all([get(path, s), get(`${path}/travel-time`, s),
             get(`${path}/entries?limit=${ENTRIES}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s),
             get(`${path}/fits?limit=${FITS}`, s)]);
-        return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
+        return {summary, fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
             stored: stored.fits.filter(fit => fit.model === "travel_time"),
             between: stored.between.filter(group => group.model === "travel_time")};
-    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, stored, between}) => {
+    }, {pair, types: ["calibration", "change"]}, ({summary, fits, entries, changes, drifts, stored, between}) => {
         if (page.say(!SIDES.some(side => fits[side]?.n > 0) && empty("No moves yet",
-            "Travel times are fitted from the laps of 'go' commands. About twenty are needed, of these kinds: turns on "
-                + "the spot, straight drives, and moves that do both, each of several sizes. Send some, e.g.",
-            `mosquitto_pub -q 1 -t tandem/v1/${pair}/command `
-                + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`))) {
+            `Travel times are fitted from the laps of commands. ${kindOf(summary).needs} Send some, e.g.`,
+            `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '${
+                JSON.stringify({id: "c1", ...kindOf(summary).example})}'`))) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
             story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])));

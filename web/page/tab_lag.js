@@ -272,6 +272,7 @@ export function mount(root, {pair, path, route, signal}) {
     const shown = el("p", {class: "muted"});
     const notice = el("div", {role: "status"});
     const command = () => button("Send a command …", () => askCommand(path, notice));
+    const goButton = command();
     load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
@@ -294,7 +295,7 @@ export function mount(root, {pair, path, route, signal}) {
         section("Spread of lags", el("div", {class: "bar"}, el("span", {class: "push"}), field("Lag against", size)),
             spread),
         forecast.box,
-        section("Latest moves", el("div", {class: "bar"}, el("span", {class: "push"}), command(),
+        section("Latest moves", el("div", {class: "bar"}, el("span", {class: "push"}), goButton,
             downloadLink("Table as CSV", () => moves.entriesAddress(1000, "&format=csv"), `${pair}-entries.csv`,
                 notice, {title: "The newest 1000 moves of the chosen verdicts"}), " ",
             downloadLink("Report", `${path}/report`, `${pair}-report.html`, notice)),
@@ -319,23 +320,33 @@ export function mount(root, {pair, path, route, signal}) {
         redraw(spread, lagPlots(sets, summary.sync_tolerance_s, kindOf(summary).sizes, size.value));
     }
 
+    // The choice can be mended when the pair to compare with is not there.
+    function notThere(error) {
+        if (signal.aborted) {
+            throw error;
+        }
+        return {problem: `Nothing to compare with: ${error.message}`};
+    }
+
     const refresh = watch(signal, async s => {
         const now = labNow();
         const [fetched, seen] = [lagChart.range(now), lagChart.seconds(now)];
         const other = comparison.other(path, seen);
         const earlier = range => range?.map(t => t - other.shift);
         const [summary, drawn, latest, compared] = await Promise.all([get(path, s), fetchMoves(path, fetched, seen, s),
-            moves.fetch(s), other?.path && fetchMoves(other.path, earlier(fetched), earlier(seen), s),
+            moves.fetch(s), other?.path && fetchMoves(other.path, earlier(fetched), earlier(seen), s).catch(notThere),
             forecast.show(s)]);
-        return {summary, drawn, latest, other, compared};
-    }, {pair, types: ["entry"]}, async ({summary, drawn, latest, other, compared}) => {
-        if (!page.say(summary.entries === 0 && [noMoves(pair, summary), el("p", {class: "bar"}, command())])) {
+        return {summary, drawn, latest, other, compared: compared?.problem ? null : compared,
+            problem: other?.problem ?? compared?.problem};
+    }, {pair, types: ["entry"]}, async ({summary, drawn, latest, other, compared, problem}) => {
+        if (!page.say(summary.entries === 0 && [noMoves(pair, summary),
+            !summary.arm && el("p", {class: "bar"}, command())])) {
             return;
         }
         offerSizes(kindOf(summary).sizes);
-        forecast.question.hidden = Boolean(summary.arm);
+        forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // whose moves have another form
         moves.draw(latest, summary.verdicts);
-        show(shown, drawnWords(drawn), other?.problem && el("strong", {}, ` ${other.problem}`),
+        show(shown, drawnWords(drawn), problem && el("strong", {}, ` ${problem}`),
             compared && ` Circles: ${other.name}, ${plural(compared.moves, "move")}.`);
         redraw(legends, chartLegend(drawn, compared && other));
         buttons.draw();
