@@ -45,5 +45,5 @@ def go(k):
 
 
 def lap_s(command):
-    """Of a robot with two constant speeds."""
+    """The lap of a robot with two constant speeds."""
     return 0.05 + 0.5 * command["rotation_rad"] + command["displacement_m"]

@@ -25,6 +25,11 @@ function answer(name, ...words) {
     return [marked(sign, tone, el("strong", {}, text)), " ", words];
 }
 
+// The first reason of a fit's verdict and the first advice, which may refer to it; "": none.
+function adviceOf(fit) {
+    return [fit?.reasons[0], fit?.advice[0]].filter(Boolean).map(sentence).join(" ");
+}
+
 function followsWell(following) {
     const {active, within_ratio: within, target_ratio: target} = following ?? {};
     const name = !active || !known(within) || !known(target) ? "unknown" : within >= target ? "yes" : "no";
@@ -56,8 +61,7 @@ function isGood(pair, fit, now) {
         : of >= JUDGED && held / of < HELD ? answer("no",
             `Only ${percent(held / of)} of ${plural(of, "predicted lag")} held; 95 % should.`)
         : of < JUDGED ? answer("unknown", `${plural(of, "predicted lag")} so far, ${JUDGED} are needed.`)
-        : verdict !== "PASS" ? answer("unknown", fit?.advice?.[0] ? sentence(fit.advice[0])
-            : "Its travel times are not calibrated yet.")
+        : verdict !== "PASS" ? answer("unknown", adviceOf(fit) || "Its travel times are not calibrated yet.")
         : fit?.verdict === "FAIL" && !isTooFew(fit) ? answer("unknown",
             `The set is PASS, but the fit of its newest moves is FAIL: ${fit.reasons[0]}.`)
         : answer("yes", `${percent(held / of)} of ${plural(of, "predicted lag")} held, and ${percent(1 - apart)} of `
@@ -111,12 +115,13 @@ function nextMove(pair, {next_move: next, real}, dynamics) {
         return effortAdvice(dynamics);
     }
     if (!next) {
-        return real?.advice[0] ? sentence(real.advice[0]) : (real?.verdict === "PASS" ? "Nothing: the fit of its times is PASS." : kind.needs);
+        return adviceOf(real) || (real?.verdict === "PASS" ? "Nothing: the fit of its times is PASS." : kind.needs);
     }
     const {rotation_rad: turn, displacement_m: way, moves_left_range: left, why} = next;
     if (!known(turn)) {
-        return why === "not_pass" ? ["There are enough moves, but their fit is no PASS. ", real?.advice[0] && sentence(real.advice[0])]
-            : `Nothing: the speeds are known to ${percent(GOAL)}.`;
+        return why === "not_pass" ? `There are enough moves, but their fit is no PASS. ${adviceOf(real)}`
+            : `Nothing: the speeds are known to ${percent(GOAL)}.${pair.trust.set?.in_force ? ""
+                : " The tab Parameters gives them to the simulator."}`;
     }
     return [kind.next(withUnit(figures(turn, 3), "rad"), withUnit(figures(way, 3), "m")),
         why === "middle" ? "It shows whether times bend with the size of a move. " : "",

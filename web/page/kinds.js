@@ -1,5 +1,5 @@
-// What the page says differently of wheels, vessels, arms and other machines: sizes of their moves, and which moves
-// tell something new. The API names the kind of a pair.
+// Words that differ between wheels, vessels, arms and other machines: sizes of their moves, and which moves tell
+// something new. The API names the kind of a pair.
 
 import {sentence} from "./format.js";
 
@@ -40,11 +40,13 @@ export function isByEfforts(pair) {
     return pair.entries === 0 && Boolean(pair.dynamics || pair.following);
 }
 
-// What would tell most about the dynamics of the real robot. dynamics: as the API has it; null: not estimated
+// Advice on efforts that tell most about the dynamics of the real robot. dynamics: as the API has it; null: they are
+// not estimated
 export function effortAdvice(dynamics) {
     const {obstacle, fit} = dynamics?.real ?? {};
     return obstacle ? `Nothing is estimated: ${obstacle}.`
-        : fit?.advice[0] ? sentence(fit.advice[0]) : fit?.verdict === "PASS" ? "Nothing: the fit of its dynamics is PASS."
-            : dynamics ? "Efforts that change often, on each axis by itself and on several at once."
-            : "Efforts as its work needs them: the tab Following shows how closely the twin follows.";
+        : fit?.advice[0] ? sentence(fit.advice[0])
+        : fit?.verdict === "PASS" ? "Nothing: the fit of its dynamics is PASS."
+        : dynamics ? "Efforts that change often, on each axis by itself and on several at once."
+        : "Efforts as its work needs them: the tab Following shows how closely the twin follows.";
 }

@@ -1,5 +1,5 @@
-// What the lags are compared with: another time of the pair, as long as the one shown, or another pair. The address
-// has the choice.
+// The choice of moves to compare lags with: another time of the pair, as long as the one shown, or another pair. The
+// address has it.
 
 import {get} from "./api.js";
 import {dateTime, known} from "./format.js";
@@ -46,15 +46,15 @@ export class Comparison {
         redraw(this.names, pairs.filter(({id}) => id !== this.own).map(({id}) => el("option", {value: id})));
     }
 
-    // As the address of the page has it; empty: no comparison.
+    // The choice for the address of the page; empty: no comparison.
     query() {
         const since = new Date(this.since.value).getTime() / 1000;
         return {with: this.kind === "pair" ? this.pair.value.trim() : "",
             from2: this.kind === "before" ? "before" : this.kind === "time" && known(since) ? String(since) : ""};
     }
 
-    // What to fetch besides: {path, shift, name, own} with shift in seconds from its time to the time shown, or
-    // {problem}; null: nothing. range: [since, until] shown; null: everything
+    // The moves to fetch: {path, shift, name, own} with shift in seconds from their time to the time shown, or
+    // {problem}; null: nothing is compared. range: [since, until] shown; null: everything
     other(path, range) {
         const {with: pair, from2} = this.query();
         if (pair) {

@@ -8,7 +8,7 @@ const POINTS = 500; // buckets of the series
 const DETAIL_MAX = 600; // moves drawn one by one
 const COUNTED = 1000; // newest moves in the histogram, if there are more
 const COUNTED_MS = 10000; // between two fetches of these
-const KEPT_MAX = 8; // lists of them
+const LISTS_MAX = 8;
 
 function mostly(verdicts) {
     return Object.entries(verdicts).reduce((most, entry) => (entry[1] > (most?.[1] ?? 0) ? entry : most), null)?.[0];
@@ -68,21 +68,21 @@ export async function fetchMoves(path, fetched, seen, signal) {
 // The newest moves of a long time one by one, not at every new move.
 export class Counted {
     constructor(signal) {
-        Object.assign(this, {signal, kept: new Map()});
+        Object.assign(this, {signal, lists: new Map()});
     }
 
     // found: of fetchMoves(); what: the time chosen, which moves on without another choice
     async entries({path, seen, entries}, what) {
         const key = `${path} ${what}`;
-        const old = this.kept.get(key);
+        const old = this.lists.get(key);
         if (entries || (old && performance.now() - old.at < COUNTED_MS)) {
             return entries ?? old.entries;
         }
         const list = await get(`${path}/entries?limit=${COUNTED}${timeQuery(seen)}`, this.signal);
-        if (this.kept.size >= KEPT_MAX) {
-            this.kept.clear();
+        if (this.lists.size >= LISTS_MAX) {
+            this.lists.clear();
         }
-        this.kept.set(key, {at: performance.now(), entries: list.entries});
+        this.lists.set(key, {at: performance.now(), entries: list.entries});
         return list.entries;
     }
 }

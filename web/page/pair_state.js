@@ -82,7 +82,7 @@ export function whatToDo(pair, now) {
         : fresh ? ADVICE[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
 }
 
-// What is wrong with the last moves, if they are enough to say; else "".
+// Returns the fault of the last moves, if they are enough to say; else "".
 export function judgeMoves({recent_verdicts: verdicts, recent_consistency: consistency}) {
     const all = sumOf(verdicts);
     const [failed, far, contrary] = [share(verdicts, "bad"), share(verdicts, "ahead", "behind"), consistency.false];

@@ -151,8 +151,8 @@ export function mount(root, {pair, path, signal}) {
         section("How calibration went", history));
     const story = new History(history, TERMS, "linear_speed_mps", signal);
     watch(signal, async s => {
-        const [summary, fits, list, past, alarms, stored] = await Promise.all([get(path, s), get(`${path}/travel-time`, s),
-            get(`${path}/entries?limit=${ENTRIES}`, s),
+        const [summary, fits, list, past, alarms, stored] = await Promise.all([get(path, s),
+            get(`${path}/travel-time`, s), get(`${path}/entries?limit=${ENTRIES}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s),
             get(`${path}/fits?limit=${FITS}`, s)]);
         return {summary, fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,

@@ -74,7 +74,7 @@ function drawForecasts(context, area, graph, places) {
     context.globalAlpha = 1;
 }
 
-// What the lags are compared with: circles, at its own place if it has no lag.
+// The moves that these are compared with: circles, at a place of their own without a lag.
 function drawOthers(context, area, graph, others) {
     context.strokeStyle = colour("accent");
     context.lineWidth = 1.4;
@@ -256,7 +256,7 @@ function chartLegend({places: drawn, bucketS}, other) {
         ...other ? [["○", "forecast", other.name]] : []]);
 }
 
-// What is drawn, in words.
+// The chart in words.
 function drawnWords({moves, verdicts, complete, bucketS}) {
     const without = VERDICTS.slice(WITH_LAG).filter(v => verdicts[v.name] > 0)
         .map(v => `${count(verdicts[v.name])} ${v.name}`).join(", ");
@@ -287,7 +287,8 @@ export function mount(root, {pair, path, route, signal}) {
     const size = el("select", {id: "against", onchange: change});
     let wanted = route.query.against; // until the pair's kind is known
     lagChart.restore(route.query);
-    moves.shown = () => ({...lagChart.query(), ...comparison.query(), against: size.selectedIndex > 0 ? size.value : ""});
+    moves.shown = () => ({...lagChart.query(), ...comparison.query(),
+        against: size.selectedIndex > 0 ? size.value : ""});
     show(root, notice);
     const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), comparison.node,
@@ -344,7 +345,7 @@ export function mount(root, {pair, path, route, signal}) {
             return;
         }
         offerSizes(kindOf(summary).sizes);
-        forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // whose moves have another form
+        forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // its moves have another form
         moves.draw(latest, summary.verdicts);
         show(shown, drawnWords(drawn), problem && el("strong", {}, ` ${problem}`),
             compared && ` Circles: ${other.name}, ${plural(compared.moves, "move")}.`);
@@ -355,7 +356,8 @@ export function mount(root, {pair, path, route, signal}) {
         const last = plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s");
         lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
             "The table below has the latest.");
-        await drawSpread(summary, drawn, other, compared).catch(error => signal.aborted || show(spread, failure(error)));
+        await drawSpread(summary, drawn, other, compared).catch(error =>
+            signal.aborted || show(spread, failure(error)));
     }, page.fail);
     moves.onChange = refresh;
     lagChart.onRange = change;

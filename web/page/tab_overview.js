@@ -29,18 +29,19 @@ function more(pair, tab, words) {
 
 // ---- calibration ----
 
-// What a pair that has no moves shows instead: its dynamics, and what would tell more about them.
-function calibrationByEfforts(dynamics) {
+// A pair without moves shows its dynamics instead, and what would tell more about them.
+function calibrationByEfforts(pair, dynamics) {
     const fit = dynamics?.real?.fit;
     return [muted("No moves: efforts drive it."), fit && el("p", {class: "words"}, fitChip(fit.verdict),
         ` dynamics of the real robot, ${plural(fit.n, "sample")}`),
-    el("p", {}, el("strong", {}, "Advice: "), effortAdvice(dynamics))];
+    el("p", {}, el("strong", {}, "Advice: "), effortAdvice(dynamics)),
+    dynamics && more(pair.id, "dynamics", "Masses, drag, and the fits so far")];
 }
 
 function calibration(pair, fits, dynamics) {
     const there = SIDES.filter(side => fits[side]?.n > 0);
     if (there.length === 0) {
-        return isByEfforts(pair) ? calibrationByEfforts(dynamics)
+        return isByEfforts(pair) ? calibrationByEfforts(pair, dynamics)
             : muted(`No moves that could be fitted yet. ${kindOf(pair).needs}`);
     }
     const names = fits[there[0]].parameters ?? Object.keys(TERMS);
