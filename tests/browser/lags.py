@@ -12,10 +12,12 @@ from lab import Lab
 
 SMALL_DESKTOP = (1280, 800)
 MOVES, LONG = 60, 1100  # moves of a pair; above 600 they are drawn in buckets
+OPEN_MAX = 16  # commands without an answer
 LATE_S, UNANSWERED = 0.3, 10  # of the second pair; the move of the first one that its virtual robot does not answer
 PAIRS = """near: {timeout_s: 1.5, sync_tolerance_s: 0.05}
   late: {sync_tolerance_s: 0.05}
   long: {}
+  full: {timeout_s: 1.5}
   ur: {arm: ur5}
   ship: {kind: usv3}"""
 WORDS = "document.querySelector('.tab').innerText.replace(/\\s/g, ' ')"
@@ -27,6 +29,8 @@ def write_past(lab):
         for k in range(LONG):
             command, slow = go(k), 0.2 if k > LONG / 2 else 0
             past.move("long", GAP_S * k, command, lap_s(command), lap_s(command) + slow + draw.gauss(0, 0.004))
+        for _ in range(OPEN_MAX + 2):
+            past.move("full", 0, go(0), None, None)
         for k in range(MOVES):
             t, command = GAP_S * k, go(k)
             for pair, more in (("near", 0), ("late", LATE_S), ("ship", 0)):
@@ -131,6 +135,15 @@ def check_long(browser):
     looked_at(browser, "long")
 
 
+def check_overflow(browser):
+    """Commands that were too many are marked, and the legend has their sign."""
+    browser.open("#/pair/full/lag")
+    wait_words(browser, "⊘ OVERFLOW, at the bottom because it has no lag: too many commands were open")
+    words = browser.value(WORDS)
+    assert f"Without a lag: {OPEN_MAX} TIMEOUT, 2 OVERFLOW." in words and "No lags in the time shown" in words, words
+    looked_at(browser, "full")
+
+
 def check_kinds(browser):
     """Sizes and advice of arms and vessels."""
     words = open_lags(browser, "ur/lag")
@@ -153,6 +166,7 @@ with Lab(pairs=PAIRS) as lab:
         check_two_pairs(browser)
         check_two_times(browser, lab)
         check_long(browser)
+        check_overflow(browser)
         check_kinds(browser)
         browser.check_quiet()
         check_no_pair(browser)

@@ -88,7 +88,8 @@ function sinceWhen(entries, drift) {
     return [judged.length === 0 ? "No move could be judged yet."
         : n === 0 ? ["The last move is as it should be. ", bad < 0 ? `So are all ${count(judged)}.`
             : `The last one that was not: ${dateTime(judged[bad].t)}.`]
-        : `Since ${dateTime(judged[n - 1].t)}: ${plural(n, "move")}${
+        : `Since ${dateTime(judged[n - 1].t)}${entries.length === MOVES && good < 0 ? " or earlier" : ""}: ${
+            plural(n, "move")}${
             n === 1 ? " was" : " in a row were"} not as expected.`, changed];
 }
 

@@ -126,7 +126,8 @@ export async function mount(root, context) {
         redraw(well, health(summary, status, labNow()));
         redraw(fitted, calibration(summary, fits, learnt));
         strip.hidden = entries.length === 0;
-        show(stripWords, entries.length === 0 && muted("No moves in the last hour."));
+        show(stripWords, entries.length === 0 ? muted("No moves in the last hour.")
+            : entries.length === MOVES && muted(`The newest ${MOVES} moves; the tab Lag has all of them.`));
         if (entries.length > 0) {
             await lagChart.draw(entries.map(placeOf), summary.sync_tolerance_s, labNow());
             lagChart.chart.describe(`Lag of ${plural(entries.length, "move")} of the last hour, until ${
