@@ -180,11 +180,11 @@ export class LagChart {
             return this.window.map(s => s * 1000);
         }
         const times = [...data.length > 0 ? [data[0][0].getTime(), data.at(-1)[0].getTime()] : [],
-            ...this.others.map(({t}) => t * 1000)];
+            ...[...this.without, ...this.others].map(({t}) => t * 1000)];
         const [from, to] = this.span || times.length === 0 ? [(now - (this.span ?? 60)) * 1000, now * 1000]
             : [Math.min(...times), Math.max(...times)];
         const length = Math.max(to - from, 1000);
-        return [from - 0.02 * length, to + (MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX)) * length];
+        return [from - 0.02 * length, from + length + (MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX)) * length];
     }
 
     // From the least to the greatest lag, and a bit of each band; uncertainties may go beyond.
@@ -265,6 +265,10 @@ function drawnWords({moves, verdicts, complete, bucketS}) {
             + "grey from the least to the greatest."
         : "Grey is what transport and clocks may explain.",
     without && ` Without a lag: ${without}.`, !complete && " The oldest part is left out: show less."];
+}
+
+function circleWords({name}, {moves, bucketS}) {
+    return `Circles: ${name}, ${plural(moves, "move")}${bucketS ? `, means within ${duration(bucketS)}` : ""}.`;
 }
 
 export function mount(root, {pair, path, route, signal}) {
@@ -348,14 +352,14 @@ export function mount(root, {pair, path, route, signal}) {
         forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // its moves have another form
         moves.draw(latest, summary.verdicts);
         show(shown, drawnWords(drawn), problem && el("strong", {}, ` ${problem}`),
-            compared && ` Circles: ${other.name}, ${plural(compared.moves, "move")}.`);
+            compared && ` ${circleWords(other, compared)}`);
         redraw(legends, chartLegend(drawn, compared && other));
         buttons.draw();
         await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow(),
             compared?.places.map(place => ({...place, t: place.t + other.shift})));
         const last = plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s");
-        lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
-            "The table below has the latest.");
+        lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. `
+            + `${compared ? `${circleWords(other, compared)} ` : ""}The table below has the latest.`);
         await drawSpread(summary, drawn, other, compared).catch(error =>
             signal.aborted || show(spread, failure(error)));
     }, page.fail);
