@@ -106,7 +106,7 @@ function remark(e) {
 // ---- filters ----
 
 const FILTERS = [...VERDICTS, INCONSISTENT].map(v => v.name);
-const SIZES = {rotation_rad: "rotation, rad", displacement_m: "displacement, m"};
+const SIZES = ["rotation_rad", "displacement_m"];
 
 // Verdicts are chosen by the daemon; sizes and words are looked for here. The address has all of it.
 class Filter {
@@ -119,8 +119,8 @@ class Filter {
             this.timer = setTimeout(change, TYPING_MS);
         };
         const input = (id, value, more) => el("input", {id, value, oninput: typed, ...more});
-        this.by = el("select", {id: "size-by", onchange: change}, Object.entries(SIZES).map(([name, words]) =>
-            el("option", {value: name, selected: name === by}, words)));
+        this.by = el("select", {id: "size-by", onchange: change}, SIZES.map(name =>
+            el("option", {value: name, selected: name === by})));
         const bound = {type: "number", step: "any", min: "0", class: "short"};
         this.from = input("size-from", from, bound);
         this.to = input("size-to", to, bound);
@@ -129,14 +129,18 @@ class Filter {
             field("from", this.from), field("to", this.to), field("Text", this.text));
     }
 
-    draw(counts) {
+    // counts: of verdicts; sizes: their words for this kind of robot
+    draw(counts, sizes) {
+        for (const option of this.by.options) {
+            option.textContent = sizes[option.value].join(", ");
+        }
         redraw(this.chips, [...verdictsOf(counts).filter(v => counts[v.name] > 0 || this.verdicts.has(v.name)),
             INCONSISTENT].map(v => el("button", {type: "button", class: `tone-${v.tone}`, title: v.meaning,
             "data-key": v.name, "aria-pressed": String(this.verdicts.has(v.name)), onclick: () => {
                 if (!this.verdicts.delete(v.name)) {
                     this.verdicts.add(v.name);
                 }
-                this.draw(counts);
+                this.draw(counts, sizes);
                 this.change();
             }}, symbol(v.sign, "sign"), ` ${v.name}`)));
     }
@@ -212,7 +216,7 @@ export class MoveTable {
             rows: list.entries.filter(e => this.filter.accepts(e)).slice(0, ROWS)};
     }
 
-    draw({rows, searched, why}, counts) {
+    draw({rows, searched, why}, counts, sizes) {
         const isOpen = e => keyOf(e) === this.open;
         const shown = !why?.entry || rows.some(isOpen) ? rows
             : [...rows, why.entry].sort((a, b) => b.t - a.t || b.n - a.n);
@@ -226,7 +230,7 @@ export class MoveTable {
         }, {class: "pick opens", "aria-expanded": String(isOpen(e)), "aria-label": `${e.n}: why this lag`,
             "data-key": keyOf(e)})};
         const focused = document.activeElement?.dataset?.key;
-        this.filter.draw(counts);
+        this.filter.draw(counts, sizes);
         redraw(this.list, rows.length === 0 && empty("No such move", this.filter.looks()
             ? `None of the newest ${searched} moves fits.` : "Choose another verdict, or all of them."),
         shown.length > 0 && table("Latest moves", [opener, ...others, last], shown, "",

@@ -184,7 +184,8 @@ export class LagChart {
         const [from, to] = this.span || times.length === 0 ? [(now - (this.span ?? 60)) * 1000, now * 1000]
             : [Math.min(...times), Math.max(...times)];
         const length = Math.max(to - from, 1000);
-        return [from - 0.02 * length, from + length + (MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX)) * length];
+        const margin = MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX);
+        return [from - 0.02 * length, from + (1 + margin) * length];
     }
 
     // From the least to the greatest lag, and a bit of each band; uncertainties may go beyond.
@@ -350,7 +351,7 @@ export function mount(root, {pair, path, route, signal}) {
         }
         offerSizes(kindOf(summary).sizes);
         forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // its moves have another form
-        moves.draw(latest, summary.verdicts);
+        moves.draw(latest, summary.verdicts, kindOf(summary).sizes);
         show(shown, drawnWords(drawn), problem && el("strong", {}, ` ${problem}`),
             compared && ` ${circleWords(other, compared)}`);
         redraw(legends, chartLegend(drawn, compared && other));
