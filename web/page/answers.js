@@ -3,7 +3,7 @@
 
 import {get} from "./api.js";
 import {dateTime, figures, fixed, known, labNow, percent, plural, sentence, signed, withUnit} from "./format.js";
-import {effortAdvice, isByEfforts, kindOf} from "./kinds.js";
+import {adviceOf, effortAdvice, isByEfforts, kindOf} from "./kinds.js";
 import {cause} from "./move_why.js";
 import {fidelity, judge, judgeMoves, shareApart, sumOf, trustLine, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
@@ -25,11 +25,6 @@ function answer(name, ...words) {
     return [marked(sign, tone, el("strong", {}, text)), " ", words];
 }
 
-// The first reason of a fit's verdict and the first advice, which may refer to it; "": none.
-function adviceOf(fit) {
-    return [fit?.reasons[0], fit?.advice[0]].filter(Boolean).map(sentence).join(" ");
-}
-
 function followsWell(following) {
     const {active, within_ratio: within, target_ratio: target} = following ?? {};
     const name = !active || !known(within) || !known(target) ? "unknown" : within >= target ? "yes" : "no";
@@ -47,7 +42,7 @@ function isGood(pair, fit, now) {
     const apart = shareApart(pair);
     const moves = sumOf(pair.recent_verdicts);
     if (level === 0) {
-        return answer("no", `${reason}.`);
+        return answer("no", sentence(reason));
     }
     if (isByEfforts(pair)) {
         return followsWell(pair.following);
@@ -57,7 +52,7 @@ function isGood(pair, fit, now) {
             + `most ${percent(1 - HELD)} should be.`);
     }
     const trouble = judgeMoves(pair);
-    return trouble ? answer("no", `${trouble}.`)
+    return trouble ? answer("no", sentence(trouble))
         : of >= JUDGED && held / of < HELD ? answer("no",
             `Only ${percent(held / of)} of ${plural(of, "predicted lag")} held; 95 % should.`)
         : of < JUDGED ? answer("unknown", `${plural(of, "predicted lag")} so far, ${JUDGED} are needed.`)

@@ -40,12 +40,17 @@ export function isByEfforts(pair) {
     return pair.entries === 0 && Boolean(pair.dynamics || pair.following);
 }
 
+// The first reason of a fit's verdict and the first advice, which may refer to it; "": none.
+export function adviceOf(fit) {
+    return [fit?.reasons[0], fit?.advice[0]].filter(Boolean).map(sentence).join(" ");
+}
+
 // Advice on efforts that tell most about the dynamics of the real robot. dynamics: as the API has it; null: they are
 // not estimated
 export function effortAdvice(dynamics) {
     const {obstacle, fit} = dynamics?.real ?? {};
     return obstacle ? `Nothing is estimated: ${obstacle}.`
-        : fit?.advice[0] ? sentence(fit.advice[0])
+        : fit?.advice[0] ? adviceOf(fit)
         : fit?.verdict === "PASS" ? "Nothing: the fit of its dynamics is PASS."
         : dynamics ? "Efforts that change often, on each axis by itself and on several at once."
         : "Efforts as its work needs them: the tab Following shows how closely the twin follows.";
