@@ -105,6 +105,21 @@ export async function getPairs(part, signal, onPage = () => {}) {
     return {pairs, cut: page.next_cursor !== null, left: page.pair_count - pairs.length};
 }
 
+const PAIR_ID = /^[A-Za-z0-9_-]{1,31}$/;
+
+// Whether the lab has this pair. The list is asked, because the browser logs each answer 404 as an error.
+export async function hasPair(id, signal) {
+    const address = `pairs?limit=50&name=${encodeURIComponent(id)}`;
+    for (let cursor = ""; PAIR_ID.test(id) && cursor !== null;) {
+        const page = await get(cursor ? `${address}&cursor=${encodeURIComponent(cursor)}` : address, signal);
+        if (page.pairs.some(pair => pair.id === id)) {
+            return true;
+        }
+        cursor = page.next_cursor;
+    }
+    return false;
+}
+
 // POST, PUT, DELETE. body: an object becomes JSON, a Blob or a text goes as it is.
 export async function send(method, address, body, mediaType) {
     const plain = body === undefined || body instanceof Blob || typeof body === "string";

@@ -1,8 +1,11 @@
 // An estimate for people, of any fit: values with their intervals, verdict, reasons, advice; checks, data summary.
 
-import {count, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
+import {count, decimalsFor, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit,
+    wordsOf} from "./format.js";
 import {el, facts, svg, table} from "./ui.js";
 import {fitChip, isTooFew} from "./verdicts.js";
+
+export const DECIMALS_MAX = 5; // of times in seconds and of ratios: more than clocks resolve
 
 export function valueText(estimate, name) {
     const value = estimate?.values[name];
@@ -14,7 +17,9 @@ export function valueText(estimate, name) {
         const unit = unitOf(name);
         return `${withUnit(unit === "s" ? fixed(value, 3) : figures(value, 3), unit)} (too few data for an interval)`;
     }
-    return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name));
+    const half = known(low) && known(high) ? (high - low) / 2 : null;
+    const most = /_(s|ratio)$/.test(name) ? DECIMALS_MAX : Infinity;
+    return plusMinus(value, half, unitOf(name), half === null ? null : Math.min(most, decimalsFor(half)));
 }
 
 // ---- intervals side by side ----
@@ -118,7 +123,7 @@ export function accelerating(fit) {
     const law = fit.with_accelerations;
     return law && [el("h3", {}, "With accelerations"), table("With accelerations", [
         {label: "Parameter", cell: name => wordsOf(name)},
-        {label: "Value, ± its error", cell: name => plusMinus(law.values[name], law.se[name], unitOf(name)),
+        {label: "Value, ± standard error", cell: name => plusMinus(law.values[name], law.se[name], unitOf(name)),
             numeric: true},
     ], Object.keys(law.values).filter(name => known(law.values[name])))];
 }

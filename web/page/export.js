@@ -4,6 +4,8 @@ import {graphOf} from "./chart.js";
 import {saveAs} from "./download.js";
 import {svg} from "./ui.js";
 
+const BARS_LEFT = 240; // place of interval bars, after their names
+const BARS_GAP = 10;
 const SCALE = 2; // pixels of a PNG for one of the page
 const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity",
     "stroke-opacity", "paint-order", "font-size", "font-weight", "font-family", "text-anchor"];
@@ -164,17 +166,55 @@ async function paint({text, width, height}) {
     return new Promise(done => canvas.toBlob(done, "image/png"));
 }
 
+// All interval bars of a panel in one picture: a line each, after the first cell of its row.
+function pictureOfBars(nodes) {
+    const {color, backgroundColor: paper, fontFamily} = getComputedStyle(nodes[0].closest(".panel"));
+    const root = svg("svg", {xmlns: "http://www.w3.org/2000/svg"});
+    let height = BARS_GAP;
+    for (const node of nodes) {
+        const size = node.getBoundingClientRect();
+        const copy = node.cloneNode(true);
+        copyLooks(node, copy);
+        copy.setAttribute("x", BARS_LEFT);
+        copy.setAttribute("y", height);
+        root.append(svg("text", {x: BARS_GAP, y: height + size.height / 2 + 4, fill: color, "font-size": 13,
+            "font-family": fontFamily}, node.closest("tr")?.cells[0].innerText ?? ""), copy);
+        height += Math.max(size.height, 16) + BARS_GAP;
+    }
+    const width = BARS_LEFT + nodes[0].getBoundingClientRect().width + BARS_GAP;
+    root.prepend(svg("rect", {width, height, fill: paper}));
+    root.setAttribute("width", width);
+    root.setAttribute("height", height);
+    return {text: new XMLSerializer().serializeToString(root), width, height};
+}
+
 // kind: "svg" or "png"
-export async function saveChart(node, name, kind) {
-    const picture = pictureOf(node);
+export function saveChart(node, name, kind) {
+    return savePicture(pictureOf(node), name, kind);
+}
+
+export function saveBars(nodes, name, kind) {
+    return savePicture(pictureOfBars(nodes), name, kind);
+}
+
+async function savePicture(picture, name, kind) {
     const blob = kind === "png" ? await paint(picture) : new Blob([picture.text], {type: "image/svg+xml"});
     saveAs(blob, `${name}.${kind}`);
 }
 
+function quoted(text) {
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 // Numbers as programs read them.
 function csvCell(cell) {
-    const text = cell.innerText.trim().replace(/\u202f|\s+/g, " ").replace(/−(?=[\d.])/g, "-");
-    return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return quoted(cell.innerText.trim().replace(/\u202f|\s+/g, " ").replace(/−(?=[\d.])/g, "-"));
+}
+
+// rows: lists of texts and numbers; null and undefined are empty.
+export function saveRows(rows, name) {
+    const text = rows.map(row => `${row.map(cell => quoted(String(cell ?? ""))).join(",")}\r\n`).join("");
+    saveAs(new Blob([text], {type: "text/csv"}), `${name}.csv`);
 }
 
 export function saveTable(node, name) {

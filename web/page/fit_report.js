@@ -46,7 +46,7 @@ function drawParameters(result) {
     return section("Parameters", table("Fitted parameters", [
         {label: "Parameter", cell: name => wordsOf(name)},
         {label: "Value, ± 95 %", cell: name => valueText(result, name), numeric: true},
-        held && {label: "Held out asks for, ± its error", numeric: true,
+        held && {label: "Fitted to the held-out file, ± standard error", numeric: true,
             cell: name => (known(held.values[name]) ? plusMinus(held.values[name], held.se[name], unitOf(name)) : "")},
         {label: "95 % intervals", cell: name => barsOf(result, name)},
     ].filter(Boolean), Object.keys(result.values)),
@@ -57,7 +57,7 @@ function drawParameters(result) {
 
 function derivedTable({derived}) {
     const rows = Object.entries(derived ?? {}).filter(([, d]) => known(d?.value));
-    return rows.length > 0 && [el("h3", {}, "What follows from them"), table("Derived quantities", [
+    return rows.length > 0 && [el("h3", {}, "Derived quantities"), table("Derived quantities", [
         {label: "Quantity", cell: ([name]) => wordsOf(name)},
         {label: "Value, ± 95 %", numeric: true, cell: ([name, {value, ci95}]) =>
             plusMinus(value, known(ci95?.[0]) ? (ci95[1] - ci95[0]) / 2 : NaN, unitOf(name))},
@@ -142,7 +142,7 @@ function partsSection(result) {
         {label: "Chance", cell: c => (c.p < DIFFERS_P ? marked("▲", "behind", chance(c.p))
             : marked("●", "sync", chance(c.p)))},
         {label: "Differs most", cell: c => wordsOf(c.parameter)},
-        {label: "In each part, ± its error", cell: c => c.values.map((value, k) => plusMinus(value, c.se[k],
+        {label: "In each part, ± standard error", cell: c => c.values.map((value, k) => plusMinus(value, c.se[k],
             unitOf(c.parameter))).join("; ")},
         {label: "95 % intervals", cell: c => intervalBars(c.values.map((value, k) => ({words: `part ${k + 1}`, value,
             low: value - REACH * c.se[k], high: value + REACH * c.se[k], kind: "real"})))},

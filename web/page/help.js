@@ -1,7 +1,7 @@
 // Help where one looks: a dialog for each panel, with two sentences, the document, and the panel's charts and tables
 // as files. One row a panel.
 
-import {saveChart, saveTable} from "./export.js";
+import {saveBars, saveChart, saveTable} from "./export.js";
 import {ask, button, el, failure, show} from "./ui.js";
 
 // title of the panel, or its beginning: [what it shows and what follows from it, its document]
@@ -34,9 +34,21 @@ const HELP = {
         "The fitted values over time, with drifts and promoted sets. A step shows when a robot changed.", "trust.md"],
     "How fits went": [
         "The fitted values over time, with drifts and promoted sets. A step shows when a robot changed.", "trust.md"],
-    "Dynamics (": [
+    "Parameter sets": [
         "The set of parameters in use, the candidate, and the checks that it passed. Promote a candidate to "
         + "give the simulator the real robot's values; Roll back undoes it.", "parameters.md"],
+    "Real robot": [
+        "What the fits of the real robot rest on, and the newest of them. Fit now does not wait for more samples.",
+        "online.md"],
+    "Virtual robot": [
+        "What the fits of the virtual robot rest on, and the newest of them. Both robots should have the same "
+        + "parameters if the simulator is right.", "online.md"],
+    "State machine": [
+        "A state machine as it was drawn, with its present state and the last arc. Its guards and actions are at the "
+        + "arcs; the document explains how they are written.", "efsm.md"],
+    "A job": [
+        "The file is sent to the daemon, which replays it or fits a model to it. A held-out recording takes no part in "
+        + "the fit; how well it is predicted shows whether the model holds.", "identification.md"],
     "History": [
         "Each set that was proposed, promoted, rolled back or refused, and by whom. A simulator acknowledges "
         + "the sets that it has applied.", "parameters.md"],
@@ -138,13 +150,17 @@ export function helpOf(title) {
 // Files of what the panel shows: [label, action].
 function exportsOf(panel, title) {
     const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-    const drawings = [...panel.querySelectorAll(".chart, svg[role=img]")].filter(node => node.clientWidth > 0);
+    const drawings = [...panel.querySelectorAll(".chart, svg[role=img]:not(.intervals)")]
+        .filter(node => node.clientWidth > 0);
+    const bars = [...panel.querySelectorAll("svg.intervals")].filter(node => node.clientWidth > 0);
     const tables = [...panel.querySelectorAll("table")];
     const numbered = (list, k) => (list.length > 1 ? ` ${k + 1}` : "");
     const place = (list, k) => (list.length > 1 ? `-${k + 1}` : "");
     return [
         ...drawings.flatMap((node, k) => ["svg", "png"].map(kind => [`Chart${numbered(drawings, k)} as ${
             kind.toUpperCase()}`, () => saveChart(node, `${name}${place(drawings, k)}`, kind)])),
+        ...(bars.length > 0 ? ["svg", "png"] : []).map(kind => [`Intervals as ${kind.toUpperCase()}`,
+            () => saveBars(bars, `${name}-intervals`, kind)]),
         ...tables.map((node, k) => [`Table${numbered(tables, k)} as CSV`,
             () => saveTable(node, `${name}${place(tables, k)}`)]),
     ];

@@ -2,6 +2,7 @@
 
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, known, labNow, plural, plusMinus, unitOf} from "./format.js";
+import {setQuery} from "./router.js";
 import {el, empty, field, places, redraw, show} from "./ui.js";
 import {isTooFew} from "./verdicts.js";
 
@@ -16,30 +17,34 @@ function choice(id, options, chosen, onchange) {
 }
 
 export class History {
-    // terms: {name: words} of the parameters; term: the first one shown
-    constructor(root, terms, term, signal) {
+    // terms: {name: words} of the parameters; term: the first one shown; query: of the address, which may name others
+    constructor(root, terms, term, signal, query = {}) {
         const given = {stored: [], between: [], now: {}, changes: [], drifts: []};
-        Object.assign(this, {terms, term, side: "real", given});
+        Object.assign(this, {terms, term: query.term in terms ? query.term : term, wanted: query.term, given,
+            side: query.side === "virtual" ? "virtual" : "real"});
         const [message, plot, spread] = places(3);
         const choose = name => event => {
             this[name] = event.target.value;
+            setQuery({term: this.term, side: this.side === "virtual" ? "virtual" : ""});
             this.draw(this.given);
         };
-        Object.assign(this, {message, spread});
-        this.choice = choice("term", terms, term, choose("term"));
+        Object.assign(this, {message, plot, spread});
+        this.choice = choice("term", terms, this.term, choose("term"));
         this.box = el("div", {}, el("div", {class: "bar"}, field("Parameter", this.choice),
-            field("Robot", choice("side", {real: "real", virtual: "virtual"}, "real", choose("side")))),
+            field("Robot", choice("side", {real: "real", virtual: "virtual"}, this.side, choose("side")))),
         legend([["●", "sync", "PASS"], ["●", "unsure", "MARGINAL"], ["●", "bad", "FAIL"],
             ["▒", "unsure", "95 % interval"]]), plot, spread);
         show(root, message, this.box);
         this.chart = chart(plot, {label: "How fits went", height: "17rem", options: () => this.options(), signal});
     }
 
-    // Replaces the parameters, because the fitted model is known only later.
-    offer(terms) {
-        if (Object.keys(terms).join() !== Object.keys(this.terms).join()) {
+    // Replaces the parameters, because the fitted model is known only later. The first one shown is one that was fitted.
+    offer(terms, fits) {
+        const names = Object.keys(terms);
+        if (names.join() !== Object.keys(this.terms).join()) {
             this.terms = terms;
-            this.term = Object.keys(terms)[1];
+            this.term = names.find(name => name === this.wanted)
+                ?? names.find(name => fits.some(fit => known(fit?.values[name]))) ?? names[0];
             redraw(this.choice, Object.entries(terms).map(([value, words]) =>
                 el("option", {value, selected: value === this.term}, words)));
         }
@@ -133,6 +138,7 @@ export class History {
         this.shown = this.fits();
         const any = SIDES.some(side => given.now[side] || given.stored.some(fit => fit.side === side));
         this.box.hidden = !any;
+        this.plot.hidden = this.shown.length === 0;
         show(this.message, any ? this.shown.length === 0 && el("p", {class: "muted"},
             `No fit of the ${this.side} robot has this one yet.`)
             : empty("No history yet",

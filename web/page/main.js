@@ -89,7 +89,8 @@ function tokenButton() {
 
 // Which program this is, and what else it serves.
 function drawFoot({version, lab: name}) {
-    redraw(document.getElementById("foot"), `Tandem ${version} · lab ${name} · `,
+    redraw(document.getElementById("foot"), `Tandem ${version} · `,
+        el("span", {title: "Name of the lab"}, name), " · ",
         el("a", {href: "page/glossary.md"}, "Glossary"), " · ",
         el("a", {href: "api/v1/openapi.json", title: "What programs ask the daemon, over HTTP"}, "API"), " · ",
         el("a", {href: "metrics", title: "Counters for Prometheus"}, "Metrics"), " · ",
@@ -140,13 +141,15 @@ function isCurrent(link, route) {
         : (link.dataset.views ?? "").split(" ").includes(route.view);
 }
 
+const toOverview = () => el("p", {}, el("a", {href: "#/"}, "To the overview"));
+
 async function showView(route) {
     leaving.abort();
     const here = leaving = new AbortController();
     const load = VIEWS[route.view];
     if (!load) {
         show(content, failure({title: "There is no such view", detail: "The overview has links to all there is."}),
-            el("p", {}, el("a", {href: "#/"}, "To the overview")));
+            toOverview());
         return;
     }
     try {
@@ -163,7 +166,7 @@ async function showView(route) {
         await view.mount(content, {route, signal: here.signal});
     } catch (error) {
         if (!here.signal.aborted) {
-            show(content, failure(error, () => showView(route)));
+            show(content, failure(error, error.status === 404 ? null : () => showView(route)), toOverview());
         }
     }
 }

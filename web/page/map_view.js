@@ -12,6 +12,7 @@ const BAR_PX = 110; // length of the scale bar, at most
 const MOVE = 0.15; // of the shown width, by a key
 const CLOSER = 1.4;
 const PX_PER_M = [0.05, 5000];
+const SETTLE_MS = 300; // after a move of the map
 
 // ---- extent and scale ----
 
@@ -137,7 +138,8 @@ function tool(sign, label, run) {
 export class MapView {
     // heightOf(width) in pixels
     constructor(root, signal, heightOf = width => Math.min(0.7 * innerHeight, 0.75 * width)) {
-        Object.assign(this, {heightOf, view: null, scene: null}); // view: null: all of it
+        // view: {k: pixels of a metre, x, y: place in the middle}; null: all of it
+        Object.assign(this, {heightOf, view: null, scene: null, onMoved: () => {}});
         this.drawing = svg("svg", {role: "img"});
         this.figure = el("figure", {class: "map", tabindex: "0",
             "aria-label": "Map: arrow keys move it, + and − zoom, 0 shows all of it"}, this.drawing,
@@ -148,7 +150,28 @@ export class MapView {
         this.listen();
         const resized = new ResizeObserver(() => this.redraw());
         resized.observe(this.figure);
-        signal.addEventListener("abort", () => resized.disconnect());
+        signal.addEventListener("abort", () => {
+            resized.disconnect();
+            clearTimeout(this.timer);
+        });
+    }
+
+    // The shown part as a text for the address; empty: all of it.
+    get place() {
+        const {k, x, y} = this.view ?? {};
+        return k ? `${x.toFixed(3)},${y.toFixed(3)},${Number(k.toPrecision(4))}` : "";
+    }
+
+    set place(text) {
+        const [x, y, k] = text.split(",").map(Number);
+        this.view = known(x) && known(y) && k >= PX_PER_M[0] && k <= PX_PER_M[1] ? {k, x, y} : null;
+    }
+
+    move(view) {
+        this.view = view;
+        this.redraw();
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.onMoved(), SETTLE_MS);
     }
 
     listen() {
@@ -189,33 +212,33 @@ export class MapView {
     }
 
     fit() {
-        this.view = null;
-        this.redraw();
+        this.move(null);
     }
 
     // Moves the drawing by pixels.
     shift(dx, dy) {
-        const {k, left, top} = this.scale();
-        this.view = {k, left: left - dx / k, top: top + dy / k};
-        this.redraw();
+        const {k, x, y} = this.part();
+        this.move({k, x: x - dx / k, y: y + dy / k});
     }
 
     // Around a place of the drawing, by default its middle.
-    zoom(factor, x = this.width / 2, y = this.height / 2) {
-        const {k, left, top} = this.scale();
+    zoom(factor, px = this.width / 2, py = this.height / 2) {
+        const {k, x, y} = this.part();
         const next = Math.min(PX_PER_M[1], Math.max(PX_PER_M[0], k * factor));
-        this.view = {k: next, left: left + x / k - x / next, top: top - y / k + y / next};
-        this.redraw();
+        const by = 1 / k - 1 / next;
+        this.move({k: next, x: x + (px - this.width / 2) * by, y: y - (py - this.height / 2) * by});
+    }
+
+    // The shown part, as view has it.
+    part() {
+        const [x0, x1, y0, y1] = extentOf(this.scene);
+        return this.view ?? {k: Math.min(this.width / (x1 - x0), this.height / (y1 - y0)), x: (x0 + x1) / 2,
+            y: (y0 + y1) / 2};
     }
 
     scale() {
-        let {view} = this;
-        if (!view) {
-            const [x0, x1, y0, y1] = extentOf(this.scene);
-            const k = Math.min(this.width / (x1 - x0), this.height / (y1 - y0));
-            view = {k, left: (x0 + x1) / 2 - this.width / 2 / k, top: (y0 + y1) / 2 + this.height / 2 / k};
-        }
-        const {k, left, top} = view;
+        const {k, x: middleX, y: middleY} = this.part();
+        const [left, top] = [middleX - this.width / 2 / k, middleY + this.height / 2 / k];
         return {k, left, top, x: x => (x - left) * k, y: y => (top - y) * k};
     }
 

@@ -1,6 +1,6 @@
 // One uploaded recording: the progress of its job, then the result.
 
-import {get, send, token} from "./api.js";
+import {Problem, get, send, token} from "./api.js";
 import {count, dateTime, percent} from "./format.js";
 import {downloadLink} from "./download.js";
 import {drawFit} from "./fit_report.js";
@@ -100,7 +100,8 @@ function head(job) {
     const notice = el("div", {role: "status"});
     return [el("h1", {}, job.model === "replay" ? "A recording, replayed" : `A recording, fitted with ${job.model}`),
         el("p", {class: "bar"}, el("a", {href: "#/offline"}, "Another recording"),
-            el("span", {class: "muted"}, `came ${dateTime(job.queued_t)}`),
+            job.file && el("strong", {}, job.file),
+            el("span", {class: "muted"}, `uploaded ${dateTime(job.queued_t)}`),
             job.result && downloadLink("Result as JSON", `replay/${job.id}`, `tandem-${job.id}.json`, notice,
                 {class: "push"})), notice];
 }
@@ -139,6 +140,11 @@ async function ended(root, job, route, signal) {
 
 export async function runJob(root, route, signal) {
     let shown = "";
+    // The browser logs each answer 404 as an error, so that the list is asked first.
+    if (!(await get("identify", signal)).jobs.some(({id}) => id === route.job)) {
+        throw new Problem(404, "There is no such recording",
+            "The last 32 are kept for an hour, and until the daemon ends. Upload it again.");
+    }
     show(root, el("p", {class: "wait"}, "Loading …"));
     while (!signal.aborted) {
         const job = await get(`replay/${encodeURIComponent(route.job)}`, signal);

@@ -37,14 +37,19 @@ export function teamAddress(team) {
     return `#/team/${encodeURIComponent(team)}`;
 }
 
-// Writes what a view shows into its address. A view that is being left writes nothing: the address may be another one
-// already, and the view not hear of it before the next event.
+// Writes the query of a view's address, so that the view can be sent. A view that is being left writes nothing: the
+// address may be another one already, and the view not know it before the next event.
 export function keepQuery(place, query) {
     const [here, there] = [location.hash, place].map(address => JSON.stringify({...parse(address), query: null}));
     if (here === there) {
         const search = new URLSearchParams(query).toString();
         history.replaceState(null, "", place + (search ? `?${search}` : ""));
     }
+}
+
+// The same for some keys of it; an empty value takes its key away.
+export function setQuery(changes, place = location.hash.split("?")[0] || "#/") {
+    keepQuery(place, Object.entries({...parse(location.hash).query, ...changes}).filter(([, text]) => text !== ""));
 }
 
 // run(route) now and whenever the address changes.

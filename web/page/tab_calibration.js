@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {armLaw, isArmLaw} from "./arm_law.js";
 import {legend} from "./chart.js";
-import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
+import {DECIMALS_MAX, TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, decimalsFor, fixed, known, plural, withUnit, wordsOf} from "./format.js";
 import {FITS, History} from "./history.js";
 import {kindOf} from "./kinds.js";
@@ -37,7 +37,7 @@ function termWords(name) {
 function difference(fits, name) {
     const [real, virtual] = SIDES.map(side => fits[side]?.values[name]);
     if (name.endsWith("_s") && known(real) && known(virtual)) {
-        const n = decimalsFor(fits.real.se[name]);
+        const n = Math.min(DECIMALS_MAX, decimalsFor(fits.real.se[name]));
         return withUnit(`${virtual > real ? "+" : ""}${fixed(virtual - real, n)}`, "s");
     }
     return changeText(real, virtual);
@@ -142,14 +142,14 @@ export function drawLaps(root, fits, entries) {
         bothPlot(fits, moves), surfacePlot(fits, moves)));
 }
 
-export function mount(root, {pair, path, signal}) {
+export function mount(root, {pair, path, route, signal}) {
     const [values, laps, history] = places(3);
     const page = stage(root, section("Travel times", values),
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
             ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]),
             laps),
         section("How calibration went", history));
-    const story = new History(history, TERMS, "linear_speed_mps", signal);
+    const story = new History(history, TERMS, "linear_speed_mps", signal, route.query);
     watch(signal, async s => {
         const [summary, fits, list, past, alarms, stored] = await Promise.all([get(path, s),
             get(`${path}/travel-time`, s), get(`${path}/entries?limit=${ENTRIES}`, s),
@@ -165,7 +165,8 @@ export function mount(root, {pair, path, signal}) {
                 JSON.stringify({id: "c1", ...kindOf(summary).example})}'`))) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
-            story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])));
+            story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])),
+                [...stored, fits.real, fits.virtual]);
             story.draw({stored, between, now: fits, changes, drifts});
         }
     }, page.fail);

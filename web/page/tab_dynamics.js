@@ -22,6 +22,10 @@ const STATES = {
 const ASK_MS = 500;
 const JOB_MS = 120000;
 const CHANGES = 200;
+// Why a sample was not used (docs/model/online.md).
+const GATES = {not_excited: "without new information", waiting: "in a waiting time after a gap",
+    incomplete: "with missing values", no_effort: "without an effort", duplicate: "repeated",
+    out_of_order: "out of order", stale: "too old", gap: "after a gap", saturated: "at a limit", outlier: "outliers"};
 
 function drawEstimates(root, dynamics) {
     const {real, virtual} = dynamics;
@@ -57,15 +61,15 @@ function driftWords({suspected, found, looking, last}) {
 }
 
 function gateWords(gates) {
-    const others = Object.entries(gates).filter(([name, n]) => name !== "used"
-        && n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);
+    const others = Object.entries(gates).filter(([name, n]) => name !== "used" && n > 0)
+        .map(([name, n]) => `${count(n)} ${GATES[name] ?? name.replaceAll("_", " ")}`);
     return `${count(gates.used)} used${others.length > 0 ? `; ${others.join(", ")}` : ""}`;
 }
 
 function sidePanel(side, report, fitNow) {
     const [sign, tone, words] = STATES[report.state];
     const {fit} = report;
-    return el("section", {class: "panel"}, el("h2", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
+    return section(`${side[0].toUpperCase()}${side.slice(1)} robot`,
         el("p", {}, marked(sign, tone, words),
             report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes"
                 : "no"}`)),
@@ -97,7 +101,7 @@ function responseWords(name, axis) {
     }
     return [`About ${withUnit(figures(axis.speed, 3), unit)}, ${withUnit("1", unitOf(axis.effort))} more of `,
         `${axis.effort_words} makes ${axis.words} `, el("strong", {class: "nowrap"}, derived(axis.gain, unit)),
-        " higher in the end (gain), and 63 % of that are there after ",
+        " higher in the end (gain). 63 % of that are reached after ",
         el("strong", {class: "nowrap"}, derived(axis.time_constant_s, "s")), " (time constant)."];
 }
 
@@ -158,7 +162,7 @@ async function follow(id, notice) {
     }
 }
 
-export function mount(root, {pair, path, signal}) {
+export function mount(root, {pair, path, route, signal}) {
     const notice = el("div", {role: "status"});
     const estimates = el("div", {});
     const sides = el("div", {class: "columns"});
@@ -196,7 +200,7 @@ export function mount(root, {pair, path, signal}) {
             drawEstimates(estimates, dynamics);
             drawPrediction(against, prediction);
             story ??= new History(history, Object.fromEntries(dynamics.parameters.map(p => [p.name, wordsOf(p.name)])),
-                dynamics.parameters[0].name, signal);
+                dynamics.parameters[0].name, signal, route.query);
             story.draw({stored, between, now: {}, changes, drifts});
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }

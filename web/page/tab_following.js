@@ -119,8 +119,8 @@ function drawErrors(root, report) {
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
             {label: "R²", cell: ([, s]) => (s.r2 < 0 ? "below 0" : fixed(s.r2, 5)), numeric: true},
         ], Object.entries(report.states)),
-    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, `,
-        "the noise of the real robot's telemetry in it."));
+    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}. `,
+        "The errors contain the noise of the real robot's telemetry."));
 }
 
 function drawEfforts(root, efforts) {
@@ -195,7 +195,7 @@ export function mount(root, {pair, path, signal}) {
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
     const still = muted("They are shown here while Tandem follows: press Start following.");
-    const moving = el("div", {hidden: true}, legend([["━", "real", "real robot, as Tandem reckons it now"],
+    const moving = el("div", {hidden: true}, legend([["━", "real", "real robot, estimated for now"],
         ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces);
     const page = stage(root, parts.buttons, notice, section("How it goes", parts.head),
         section("Velocities", still, moving), section("Distance of the virtual robot", parts.place),
@@ -207,7 +207,11 @@ export function mount(root, {pair, path, signal}) {
     let summary = null; // the lab file prescribes whether it follows, so that stays
     let past = null;
     let place = null;
-    watch(signal, `${path}/trajectory`, {everyMs: PLACES_MS}, trajectory => place?.draw(trajectory), () => {});
+    let trajectory = null; // it may come before the place of its chart, and not change any more
+    watch(signal, `${path}/trajectory`, {everyMs: PLACES_MS}, newest => {
+        trajectory = newest;
+        place?.draw(newest);
+    }, error => show(parts.place, failure(error)));
     watch(signal, async s => {
         summary ??= await get(path, s);
         const [following, report, seen] = summary.following !== null ? await Promise.all([get(`${path}/following`, s),
@@ -218,7 +222,10 @@ export function mount(root, {pair, path, signal}) {
         if (!page.say(!following && nobody(pair, summary))) {
             return;
         }
-        place ??= new PositionError(parts.place, Boolean(summary.arm), signal);
+        if (!place) {
+            place = new PositionError(parts.place, Boolean(summary.arm), signal);
+            place.draw(trajectory ?? {real: [], virtual: []});
+        }
         drawHead(parts.head, following, report);
         drawErrors(parts.errors, report);
         drawEfforts(parts.efforts, following.efforts);

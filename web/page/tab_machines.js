@@ -3,7 +3,8 @@
 import {diagramOf, drawing} from "./diagrams.js";
 import {ago, count, figures, known, labNow, time} from "./format.js";
 import {keepQuery, pairAddress} from "./router.js";
-import {button, el, empty, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
+import {button, el, empty, failure, marked, muted, helpButton, redraw, section, show, table,
+    waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const RECENT_S = 3; // how long a state that was left stays marked
@@ -113,7 +114,8 @@ class Picture {
         }
         const head = el("h2", {}, row.name, el("small", {}, ` ${OWNERS[row.owner]}`));
         if (!diagram) {
-            show(this.root, head, muted("The robot's own: its file is not among the lab file's machines."), this.facts);
+            show(this.root, head, helpButton(this.root, "State machine"),
+                muted("A machine of the robot: its file is not among the lab file's machines."), this.facts);
             return;
         }
         this.drawing = drawing(diagram);
@@ -124,7 +126,8 @@ class Picture {
         }}, "Whole picture");
         this.drawing.frame.classList.toggle("fit", this.fit);
         this.entering = true;
-        show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), muted(diagram.purpose),
+        show(this.root, el("div", {class: "bar helped"}, head, el("span", {class: "push"}, whole)),
+            helpButton(this.root, "State machine"), muted(diagram.purpose),
             this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. ",
                 "Bold: the arc that it took last. Dashed: arcs after which it waits."), this.facts);
     }

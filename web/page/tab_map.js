@@ -4,6 +4,7 @@ import {get} from "./api.js";
 import {legend} from "./chart.js";
 import {duration, labNow, plural, time} from "./format.js";
 import {MapView} from "./map_view.js";
+import {pairAddress, setQuery} from "./router.js";
 import {el, empty, facts, failure, field, muted, redraw, section, show, waiting} from "./ui.js";
 import {aligned, apart, place, rayEnds, until} from "./tracks.js";
 import {watch} from "./watch.js";
@@ -28,7 +29,7 @@ function signs({reported, map}, hasRays, isTeam) {
         ...(reported.length > 0 ? [["➤", "reported", real[1]]] : []),
         ["➤", "virtual", "virtual robot, dashed"],
         ...(hasRays ? [["•", "bad", "ends of the real lidar's rays"], ["○", "virtual", "of the virtual one's"]] : []),
-        ...(map ? [["■", "obstacle", "obstacles and walls; dashed: on no map of the robot's"]] : []),
+        ...(map ? [["■", "obstacle", "obstacles and walls; dashed: not on the robot's map"]] : []),
         ...(isTeam ? [["A", "real", "names: robots of the team"]] : [])]);
 }
 
@@ -41,13 +42,18 @@ function robotsOf(data, at, name) {
 }
 
 class MapTab {
-    constructor(root, pair, path, signal) {
+    constructor(root, pair, path, query, signal) {
         Object.assign(this, {pair, path, mates: {}, others: []});
         const [message, drawing] = [el("div", {}, waiting()), el("div", {})];
-        this.slider = el("input", {type: "range", id: "map-time", min: String(-PAST_S), max: "0", step: "1", value: "0",
-            oninput: () => this.draw()});
+        const back = labNow() - Number(query.t); // the address has the lab time that is shown
+        this.slider = el("input", {type: "range", id: "map-time", min: String(-PAST_S), max: "0", step: "1",
+            value: back > 0 && back <= PAST_S ? String(-Math.round(back)) : "0", oninput: () => this.draw(),
+            onchange: () => this.writeAddress()});
         this.said = el("output", {for: "map-time"});
-        this.withTeam = el("input", {type: "checkbox", id: "map-team", onchange: () => this.refetch()});
+        this.withTeam = el("input", {type: "checkbox", id: "map-team", checked: query.team === "1", onchange: () => {
+            this.writeAddress();
+            this.refetch();
+        }});
         this.teamField = el("span", {hidden: true}, this.withTeam, " ", el("label", {for: "map-team"}, "its team"));
         this.foot = el("div", {});
         this.signs = el("div", {});
@@ -56,6 +62,14 @@ class MapTab {
         this.message = message;
         show(root, message, this.panel);
         this.view = new MapView(drawing, signal);
+        this.view.place = query.at ?? "";
+        this.view.onMoved = () => this.writeAddress();
+    }
+
+    writeAddress() {
+        const back = -Number(this.slider.value);
+        setQuery({at: this.view.place, t: back > 0 ? (labNow() - back).toFixed(0) : "",
+            team: this.withTeam.checked ? "1" : ""}, pairAddress(this.pair, "map"));
     }
 
     // The pair's own tracks, and those of its team if asked for.
@@ -73,6 +87,9 @@ class MapTab {
             if (Object.values(pairs).includes(this.pair)) {
                 this.mates = pairs;
                 this.teamField.hidden = Object.keys(pairs).length < 2;
+                if (this.withTeam.checked) {
+                    this.refetch();
+                }
             }
         }
     }
@@ -111,8 +128,8 @@ class MapTab {
     }
 }
 
-export function mount(root, {pair, path, signal}) {
-    const tab = new MapTab(root, pair, path, signal);
+export function mount(root, {pair, path, route, signal}) {
+    const tab = new MapTab(root, pair, path, route.query, signal);
     tab.refetch = watch(signal, s => tab.fetch(s), {pair, everyMs: EVERY_MS}, all => tab.update(all),
         error => show(tab.message, failure(error)));
     tab.findTeam(signal).catch(() => {}); // a pair without a team has no box to tick

@@ -162,7 +162,7 @@ function book(model, {promote, active, candidate, simulator}, changes, doer) {
     const some = candidate ?? active;
     const checks = checksOf(changes, some);
     const reason = reasonOf(changes, candidate);
-    return section(nameOf(model),
+    return section(`Parameter sets: ${nameOf(model)[0].toLowerCase()}${nameOf(model).slice(1)}`,
         el("div", {class: "bar"},
             candidate && button(`Promote set ${candidate.version} …`, () => doer.promote(model, active, candidate),
                 {class: "primary"}),

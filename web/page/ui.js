@@ -19,11 +19,14 @@ function set(node, name, value) {
     }
 }
 
+// Elements whose texts are for reading: their abbreviations are explained.
+const PROSE = new Set(["P", "LI", "TH", "DT", "H2", "H3", "FIGCAPTION", "SMALL", "LABEL", "SUMMARY"]);
+
 function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) {
         set(node, name, value);
     }
-    append(node, ...children);
+    append(node, ...(PROSE.has(node.nodeName) ? children.flat(Infinity).map(explained) : children));
     return node;
 }
 
@@ -207,7 +210,7 @@ export function table(caption, columns, rows, className, {key = () => null, deta
         el("table", {class: className},
             el("caption", {class: "unseen"}, caption),
             el("thead", {}, el("tr", {}, columns.map(c =>
-                el("th", {scope: "col", class: kind(c), title: c.title}, explained(c.label))))),
+                el("th", {scope: "col", class: kind(c), title: c.title}, c.label)))),
             el("tbody", {}, rows.map(row => [
                 el("tr", {"data-row": key(row)}, columns.map(c => el("td", {class: kind(c)}, c.cell(row)))),
                 detailRow(key(row), columns.length, detail(row))]))));
@@ -220,19 +223,22 @@ function detailRow(key, width, node) {
 // [[term, description, …]] as a list of facts.
 export function facts(pairs, className = "facts") {
     return el("dl", {class: className}, pairs.filter(Boolean).map(([term, ...values]) =>
-        el("div", {}, el("dt", {}, explained(term)), el("dd", {}, values))));
+        el("div", {}, el("dt", {}, term), el("dd", {}, values))));
 }
 
 const ABBREVIATIONS = {
     RMS: "root mean square: the square root of the mean of the squares",
+    "R²": "share of the variance that the model explains: 1 is all of it, below 0 is worse than the mean",
     P05: "5 % of the cases are below", P50: "the median", P95: "95 % of the cases are below",
     CSV: "comma-separated values: a table as text", API: "what programs ask the daemon, over HTTP",
-    ppm: "parts per million",
+    HTTP: "how browsers and programs ask the daemon", JSON: "a text format for data", MQTT: "how robots send messages",
+    ppm: "parts per million", sd: "standard deviation", ols: "ordinary least squares",
+    huber: "least squares in which outliers count less", tukey: "least squares without outliers",
 };
-const ABBREVIATION = new RegExp(`\\b(${Object.keys(ABBREVIATIONS).join("|")})\\b`);
+const ABBREVIATION = new RegExp(`(?<![\\w.])(${Object.keys(ABBREVIATIONS).join("|")})(?![\\w²])`);
 
 // A text with its abbreviations explained; other children as they are.
-export function explained(text) {
+function explained(text) {
     return typeof text !== "string" || !ABBREVIATION.test(text) ? text
         : text.split(ABBREVIATION).map((part, k) => (k % 2 === 0 ? part
             : el("abbr", {title: ABBREVIATIONS[part]}, part)));
@@ -240,11 +246,16 @@ export function explained(text) {
 
 // A panel with a heading, and help for it, which is loaded when it is asked for.
 export function section(title, ...children) {
-    const panel = el("section", {class: "panel"}, el("h2", {}, explained(title)), button("?", async () => {
+    const panel = el("section", {class: "panel"}, el("h2", {}, title));
+    return append(panel, helpButton(panel, title), children);
+}
+
+// Help for a panel whose title is not the topic.
+export function helpButton(panel, topic) {
+    return button("?", async () => {
         const {openHelp} = await import("./help.js");
-        await openHelp(panel, title);
-    }, {class: "quiet help", "aria-label": `Help: ${title}`, title: "What this shows; files of it"}), children);
-    return panel;
+        await openHelp(panel, topic);
+    }, {class: "quiet help", "aria-label": `Help: ${topic}`, title: "What this shows; files of it"});
 }
 
 // A modal question. content: nodes; actions: [{label, run, primary, danger}], the first one is Enter's.

@@ -1,11 +1,11 @@
 // Recordings: dropped on the page, run through the daemon's own code, and shown like a live pair.
 
-import {Problem, authorized, get, getPairs, lab, problemOf, send, setToken, token} from "./api.js";
+import {Problem, authorized, get, getPairs, lab, problemOf, setToken, token} from "./api.js";
 import {dateTime, withUnit} from "./format.js";
 import {MODELS} from "./models.js";
 import {runJob} from "./offline_job.js";
-import {button, el, empty, failure, redraw, section, show, symbol, table} from "./ui.js";
-import {askToken} from "./token.js";
+import {button, el, empty, failure, helpButton, section, show, symbol, table} from "./ui.js";
+import {askToken, useToken} from "./token.js";
 
 export const title = "Offline";
 
@@ -48,16 +48,6 @@ function headersOf(mediaType) {
         : {"Content-Type": mediaType, "Tandem-Page": "look"};
 }
 
-// Whether recordings may be uploaded with this token. During a long upload a refusal is easily lost: then the page asks
-// again when nothing is in transit. There is no job 1.
-async function mayUpload() {
-    await send("DELETE", "replay/1").catch(error => {
-        if (error.status !== 404) {
-            throw error;
-        }
-    });
-}
-
 // POST with progress, which fetch() does not report: onProgress(share of the bytes that are sent).
 function upload(address, file, mediaType, onProgress, signal) {
     return new Promise((done, fail) => {
@@ -88,6 +78,16 @@ function upload(address, file, mediaType, onProgress, signal) {
 
 const TOKEN_WORDS = "A journal, or a table above 8 MB, needs the token that the lab file names (http.token_file). "
     + "It is kept until this tab is closed, and goes to this daemon only.";
+
+// Asks for the token if the file needs it. Throws if it was not given.
+async function demandToken(kind, file) {
+    if (needsToken(kind, file.size)) {
+        await askToken(`${file.name} is ${kind === "journal" ? "a journal" : "a table above 8 MB"}. ${TOKEN_WORDS}`);
+    }
+    if (needsToken(kind, file.size)) {
+        throw new Problem(0, "The token is missing", `Nothing was uploaded. ${TOKEN_WORDS}`);
+    }
+}
 
 function option(value, label, selected) {
     return el("option", {value, selected: selected || null}, label);
@@ -125,13 +125,15 @@ class JobRequest {
             `role=column, …, where the names differ from the model's${found}`);
         this.heldOutField = labelled("held-out", "Held-out recording", this.heldOut,
             "optional: takes no part in the fit, which has to predict it");
-        show(root, el("form", {class: "panel job-request", onsubmit: event => {
+        const form = el("form", {class: "panel job-request", onsubmit: event => {
             event.preventDefault();
             this.run();
         }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
         el("div", {class: "fields"}, labelled("action", "What to do", this.action), this.pairField, this.sideField,
             this.columnsField, this.heldOutField),
-        el("div", {class: "bar"}, this.send, this.bar), this.said));
+        el("div", {class: "bar"}, this.send, this.bar), this.said);
+        form.querySelector("h2").after(helpButton(form, "A job"));
+        show(root, form);
         this.adapt();
     }
 
@@ -170,46 +172,57 @@ class JobRequest {
 
     async run() {
         const body = new Blob([this.file, this.heldOutFile()].filter(Boolean));
-        if (needsToken(this.about.kind, body.size)) {
-            await askToken(TOKEN_WORDS);
-        }
         this.send.disabled = true;
-        this.bar.hidden = false;
         show(this.said);
         try {
+            await demandToken(this.about.kind, {name: this.file.name, size: body.size});
+            this.bar.hidden = false;
             const media = this.about.kind === "journal" ? "application/jsonl" : "text/csv";
             const job = await upload(this.address(), body, media, share => {
                 this.bar.value = share;
             }, this.signal);
             location.hash = `#/offline/${job.id}`;
         } catch (refusal) {
+            // A refusal is easily lost during a long upload, so that the token is checked when nothing is in transit.
             const error = refusal.status === 0 && token()
-                ? await mayUpload().then(() => refusal, better => better) : refusal;
-            if (error.status === 401) {
-                setToken("");
-            }
+                ? await useToken(token()).then(() => refusal, better => better) : refusal;
             show(this.said, failure(error));
             this.send.disabled = false;
             this.bar.hidden = true;
+            if (token() && (error.status === 401 || error.title === "Wrong token")) {
+                setToken("");
+                await askToken("The daemon refused the token. Give another one, then upload the file again.");
+            }
         }
     }
 }
 
 // ---- choosing a file ----
 
-// Says before a file is chosen what needs the token, and asks for it.
-function tokenLine(signal) {
-    const line = el("p", {class: "muted"});
-    const draw = () => redraw(line, token() || lab.writing === false ? ""
-        : ["A CSV of up to 8 MB needs no token. A journal or a longer table does: ",
-            button("Give the token …", () => askToken(TOKEN_WORDS))]);
+// What may be chosen. Without the token that is a short table; it is asked for before a journal is chosen.
+function choices(input, signal) {
+    const line = el("div", {class: "bar"});
+    const label = el("label", {for: "recording"});
+    const draw = () => {
+        show(label, token() ? "or choose a file:" : "or choose a CSV of up to 8 MB:");
+        input.accept = token() ? ".jsonl,.ndjson,.json,.csv,.txt" : ".csv,.txt";
+        show(line, label, input, !token() && (lab.writing === false
+            ? el("span", {class: "muted"}, "A journal or a longer table needs a token, and this lab names none.")
+            : button("Give the token and choose a journal or a longer table …", async () => {
+                await askToken(TOKEN_WORDS);
+                if (token()) {
+                    input.click();
+                }
+            })));
+    };
     addEventListener("tandem-token", draw, {signal});
+    addEventListener("tandem-writing", draw, {signal});
     draw();
     return line;
 }
 
 function dropZone(chooseFile, signal) {
-    const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt",
+    const input = el("input", {type: "file", id: "recording",
         onchange: () => input.files[0] && chooseFile(input.files[0])});
     const zone = el("div", {class: "drop", ondragover: event => {
         event.preventDefault();
@@ -221,9 +234,9 @@ function dropZone(chooseFile, signal) {
             chooseFile(event.dataTransfer.files[0]);
         }
     }}, el("p", {class: "empty-title"}, symbol("⤓"), " Drop a recording here"),
-    el("p", {class: "muted"}, "A journal of Tandem's or what ", el("code", {}, "mosquitto_sub -F %J"),
+    el("p", {class: "muted"}, "A journal of Tandem, or what ", el("code", {}, "mosquitto_sub -F %J"),
         " printed; entries or a smart logger's table as CSV; or a CSV of efforts and velocities to fit a model to."),
-    el("label", {for: "recording"}, "or choose a file: "), input, tokenLine(signal));
+    choices(input, signal));
     return zone;
 }
 
@@ -236,7 +249,8 @@ function earlier(jobs) {
     }
     const sign = j => symbol(STATES[j.state][0], `sign tone-${STATES[j.state][1]}`);
     return table("Recordings uploaded before", [
-        {label: "Came", cell: j => el("a", {href: `#/offline/${j.id}`}, dateTime(j.queued_t)), className: "nowrap"},
+        {label: "Uploaded", cell: j => el("a", {href: `#/offline/${j.id}`}, dateTime(j.queued_t)), className: "nowrap"},
+        {label: "File", cell: j => j.file ?? "", className: "nowrap"},
         {label: "What", cell: j => (j.model === "replay" ? "replay" : `fit of ${j.model}`)},
         {label: "State", cell: j => el("span", {class: "nowrap"}, sign(j), ` ${j.state}`)},
         {label: "", cell: j => j.error?.text ?? "", className: "muted"},
@@ -251,17 +265,15 @@ async function mountEntry(root, signal) {
     const chooseFile = async file => {
         try {
             const about = await sniff(file);
-            if (needsToken(about.kind, file.size)) {
-                await askToken(TOKEN_WORDS);
-            }
+            await demandToken(about.kind, file);
             new JobRequest(form, file, about, (await pairs).pairs, (await status).models, signal);
             form.querySelector("select").focus();
         } catch (error) {
-            show(form, failure(error));
+            show(form, failure(error, () => chooseFile(file)));
         }
     };
-    show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the " +
-        "daemon once more: nothing of it reaches the robots, the journal or the store."),
+    show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "A recording, run through the daemon's code: " +
+        "nothing of it reaches the robots, the journal or the database."),
         dropZone(chooseFile, signal), form, section("Uploaded before", list));
     try {
         const {jobs} = await get("identify", signal);

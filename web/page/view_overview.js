@@ -7,7 +7,7 @@ import {LEVELS, fidelity, judge, judgedText, lagNumber, lastVerdict, linkState, 
     verdictWords, whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {keepQuery, pairAddress, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
-import {el, empty, failure, field, marked, muted, redraw, say, show, symbol, waiting} from "./ui.js";
+import {button, el, empty, failure, field, marked, muted, redraw, say, show, symbol, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 export const title = "Pairs";
@@ -51,8 +51,7 @@ function card(row, now) {
             el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"),
                 ` ${row.reason || level.label}`)),
         todo && el("div", {class: "todo"}, `→ ${todo}`),
-        motionLine(pair),
-        el("div", {class: "last"}, hasMoves && lastVerdict(pair)),
+        el("div", {class: "motion"}, motionLine(pair), el("div", {class: "last"}, hasMoves && lastVerdict(pair))),
         el("div", {class: "shares"}, hasMoves && [verdictBar(pair.recent_verdicts),
             verdictWords(pair.recent_verdicts)]),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
@@ -71,6 +70,18 @@ class PairCards {
 }
 
 // ---- the list ----
+
+// Columns of the file: times in seconds since the epoch, lags in seconds.
+const FILE_COLUMNS = {
+    pair: ({id}) => id, state: ({level}) => LEVELS[level].name, reason: ({reason}) => reason,
+    last_lag_s: ({pair}) => pair.last_lag_s, last_lag_uncertainty_s: ({pair}) => pair.last_lag_uncertainty_s,
+    last_judged_lag_s: ({pair}) => pair.last_judged_lag_s, last_verdict: ({pair}) => pair.last_verdict,
+    calibration: ({pair: {trust}}) => trust.set?.verdict, in_force: ({pair: {trust}}) => trust.set?.in_force,
+    predictions_held: ({pair: {trust}}) => trust.held, predictions: ({pair: {trust}}) => trust.of,
+    moves: ({pair}) => pair.entries, last_move_t: ({pair}) => pair.last_entry_t,
+    last_alarm: ({pair}) => pair.last_alarm?.type, last_alarm_t: ({pair}) => pair.last_alarm?.t,
+    real: ({pair}) => pair.real.connection, virtual: ({pair}) => pair.virtual.connection,
+};
 
 class Overview {
     constructor(root, {route: {query}, signal}) {
@@ -95,7 +106,8 @@ class Overview {
         this.more = el("p", {class: "wait"});
         this.message = el("div", {}, waiting());
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
-            el("span", {class: "push"}), field("Name", this.filter), field("Order", this.sortBox), this.looks);
+            el("span", {class: "push"}), field("Name", this.filter), field("Order", this.sortBox), this.looks,
+            button("Table as CSV", () => this.save().catch(error => show(this.message, failure(error)))));
         this.teams = el("nav", {class: "bar", "aria-label": "Teams", hidden: true});
         this.shown = null; // the list in use
         this.detail = el("div", {}); // of the only pair
@@ -186,9 +198,12 @@ class Overview {
             this.signal.addEventListener("abort", () => this.leaving.abort());
             show(this.detail);
             if (id) {
-                const {mount: mountPair} = await import("./tab_overview.js");
-                await mountPair(this.detail,
-                    {pair: id, path: `pairs/${encodeURIComponent(id)}`, signal: this.leaving.signal});
+                const [{mount: mountPair}, {answersButton}] = await Promise.all([import("./tab_overview.js"),
+                    import("./view_pair.js")]);
+                const [path, notice, body] = [`pairs/${encodeURIComponent(id)}`, el("div", {}), el("div", {})];
+                const {signal} = this.leaving;
+                show(this.detail, el("p", {class: "answers-bar"}, answersButton(id, path, notice, signal)), notice, body);
+                await mountPair(body, {pair: id, path, signal});
             }
         }
     }
@@ -206,6 +221,13 @@ class Overview {
         if (due.length > 0 && this.shown.look === "cards") {
             this.arrange();
         }
+    }
+
+    // The rows that are shown, in their order.
+    async save() {
+        const {saveRows} = await import("./export.js");
+        saveRows([Object.keys(FILE_COLUMNS), ...this.chosen.map(row =>
+            Object.values(FILE_COLUMNS).map(value => value(row)))], "pairs");
     }
 
     // These and no others, with their place among all names.
@@ -264,14 +286,14 @@ class Overview {
         for (const row of this.rows.values()) {
             counts[row.level]++;
         }
-        const button = (k, label, sign, tone, n) => el("button",
+        const choice = (k, label, sign, tone, n) => el("button",
             {type: "button", "aria-pressed": String(this.level === k),
             class: `tone-${tone}`, disabled: n === 0 && this.level !== k, onclick: () => {
                 this.level = this.level === k ? null : k;
                 this.arrange();
             }}, sign && symbol(sign, "sign"), sign && " ", `${count(n)} ${label}`);
-        redraw(this.levels, button(null, this.rows.size === 1 ? "pair" : "pairs", "", "unsure", this.rows.size),
-            LEVELS.map((level, k) => button(k, level.label, level.sign, level.tone, counts[k])));
+        redraw(this.levels, choice(null, this.rows.size === 1 ? "pair" : "pairs", "", "unsure", this.rows.size),
+            LEVELS.map((level, k) => choice(k, level.label, level.sign, level.tone, counts[k])));
     }
 
     arrange() {
@@ -284,6 +306,7 @@ class Overview {
         const rows = [...this.rows.values()]
             .filter(row => (this.level === null || row.level === this.level) && row.id.toLowerCase().includes(part));
         sortRows(rows, this.sort, this.reversed);
+        this.chosen = rows;
         if (rows.length === 0 && this.rows.size + this.left > 0) {
             show(this.message, empty("No pair fits", "Clear the name, or show all pairs."));
         } else if (rows.length > 0) {

@@ -1,6 +1,6 @@
 // One pair: its name, its state, and the tabs.
 
-import {get} from "./api.js";
+import {Problem, get, hasPair} from "./api.js";
 import {count, known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, lastVerdict, sideState, trustLine, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
@@ -74,23 +74,43 @@ function speaker() {
     };
 }
 
+// notice: a node for errors
+export function answersButton(pair, path, notice, signal) {
+    return button("Five answers", async () => {
+        try {
+            show(notice);
+            const {openAnswers} = await import("./answers.js");
+            await openAnswers(pair, path, signal);
+        } catch (error) {
+            show(notice, failure(error));
+        }
+    }, {class: "answers-button", title: "Is this twin good, and what to do next", "aria-keyshortcuts": "a"});
+}
+
+const seenPairs = new Set(); // those that were shown before
+
+// Throws words about an address that names no pair, or no tab.
+async function checkRoute({pair, tab}, signal) {
+    if (!TABS.some(t => t.id === tab)) {
+        throw new Problem(404, "There is no such tab",
+            `A pair has no tab '${tab}', but ${TABS.map(t => t.label).join(", ")}.`);
+    }
+    if (!seenPairs.has(pair) && !await hasPair(pair, signal)) {
+        throw new Problem(404, "There is no such pair", `The lab has no pair '${pair}'. The overview lists its pairs.`);
+    }
+    seenPairs.add(pair);
+}
+
 export async function mount(root, context) {
     const {route, signal} = context;
+    await checkRoute(route, signal);
     const path = `pairs/${encodeURIComponent(route.pair)}`;
     const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, waiting());
     const tabs = tabList(route);
     let arm;
     const notice = el("div", {});
-    const answers = button("Five answers", async () => {
-        try {
-            show(notice);
-            const {openAnswers} = await import("./answers.js");
-            await openAnswers(route.pair, path, signal);
-        } catch (error) {
-            show(notice, failure(error));
-        }
-    }, {class: "answers-button", title: "Is this twin good, and what to do next", "aria-keyshortcuts": "a"});
+    const answers = answersButton(route.pair, path, notice, signal);
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), answers, state), notice, tabs, body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const announce = speaker();
@@ -102,15 +122,8 @@ export async function mount(root, context) {
             tabs.replaceWith(tabList(route, pair));
         }
         announce(pair);
-    }, error => show(state, error.status === 404 ? null : marked("✕", "bad", `${error.title}`)));
-
-    const tab = TABS.find(t => t.id === route.tab);
-    if (!tab) {
-        const detail = `Of a pair there are: ${TABS.map(t => t.label).join(", ")}.`;
-        show(body, failure({title: "No such view", detail}));
-        return;
-    }
-    const module = await tab.load();
+    }, error => show(state, marked("✕", "bad", `${error.title}`)));
+    const module = await TABS.find(t => t.id === route.tab).load();
     if (!signal.aborted) {
         show(body);
         await module.mount(body, {...context, pair: route.pair, path});

@@ -1,10 +1,10 @@
 // A team: activities of each robot, holders of places, waiting robots, and all of it over time.
 
-import {get, getBlob, send} from "./api.js";
+import {Problem, get, getBlob, send} from "./api.js";
 import {downloadLink} from "./download.js";
 import {count, duration, known, labNow, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
-import {pairAddress} from "./router.js";
+import {pairAddress, setQuery} from "./router.js";
 import {mountJobs, mountMachines, runSection} from "./team_parts.js";
 import {confirm} from "./token.js";
 import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, svg, symbol,
@@ -15,7 +15,7 @@ export const title = route => `Team ${route.team}`;
 
 const EVERY_MS = 1000;
 const CHART_MS = 2000;
-const SPANS = [[60, "the last minute"], [300, "5 minutes"], [1800, "30 minutes"], [7200, "2 hours"], [86400, "a day"]];
+const SPANS = [["course", "the last course"], [60, "the last minute"], [300, "5 minutes"], [1800, "30 minutes"], [7200, "2 hours"], [86400, "a day"]];
 const PHASES = {
     IDLE: ["○", "unsure", "not started"], ACTIVE: ["●", "sync", "at work"], WAITING: ["…", "behind", "waits"],
     MEETING: ["…", "behind", "waits at a meeting"], JOINED: ["…", "behind", "done, waits for its partners"],
@@ -126,12 +126,17 @@ function summary(team) {
     ]);
 }
 
-// A past lab time, in the format of addresses.
-const since = span => (labNow() - span).toFixed(3);
+// The times shown, as the address of the chart has them. The last course is over when all robots have finished.
+export function timesOf(span, {state, last_run: last, finished}) {
+    const begin = span === "course" ? (state.run ?? last)?.t ?? labNow() - 300 : labNow() - span;
+    const end = Math.max(...Object.values(state.robots).map(robot => robot.since ?? 0));
+    return `&since=${(begin - 1).toFixed(3)}${span === "course" && finished && end > begin
+        ? `&until=${(end + 1).toFixed(3)}` : ""}`;
+}
 
 // The daemon's own drawing; its colours are those of the page.
-async function fetchChart(path, span, signal) {
-    const blob = await getBlob(`${path}/chart?format=svg&since=${since(span)}`);
+async function fetchChart(path, times, signal) {
+    const blob = await getBlob(`${path}/chart?format=svg${times}`);
     if (signal.aborted) {
         return null;
     }
@@ -158,33 +163,49 @@ function chartLegend() {
         svg("svg", {class: "chart-sign", viewBox: "0 0 32 16", "aria-hidden": "true"}, sign), ` ${words}`)));
 }
 
-function chart(root, team, path, signal) {
+// team: its name; first: as the daemon has it now
+function chart(root, team, first, path, query, signal) {
     const notice = el("div", {role: "status"});
     const drawing = el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Chart over time"});
     const choice = el("select", {id: "chart-range"}, SPANS.map(([s, words]) => el("option", {value: s}, words)));
-    choice.value = "300";
+    choice.value = SPANS.some(([span]) => String(span) === query.span) ? query.span : first.finished ? "course" : "300";
+    let newest = first;
+    const times = () => timesOf(choice.value, newest);
     show(root, section("Over time", el("div", {class: "bar"}, field("Show", choice), el("span", {class: "push"}),
-        downloadLink("Picture", () => `${path}/chart?format=svg&since=${since(Number(choice.value))}`,
+        downloadLink("Picture", () => `${path}/chart?format=svg${times()}`,
             `${team}.svg`, notice),
-        downloadLink("Table as CSV", () => `${path}/chart?format=csv&since=${since(Number(choice.value))}`,
+        downloadLink("Table as CSV", () => `${path}/chart?format=csv${times()}`,
             `${team}.csv`, notice)),
     notice, drawing, chartLegend()));
-    const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
+    const refresh = watch(signal, s => fetchChart(path, times(), s), {everyMs: CHART_MS},
         node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
-    choice.addEventListener("change", refresh);
+    choice.addEventListener("change", () => {
+        setQuery({span: choice.value});
+        refresh();
+    });
+    return team => {
+        newest = team;
+    };
 }
 
-export function mount(root, {route, signal}) {
+export async function mount(root, {route, signal}) {
+    if (!(await get("teams", signal)).teams.some(({id}) => id === route.team)) {
+        throw new Problem(404, "There is no such team",
+            `The lab has no team '${route.team}'. The overview names its teams.`);
+    }
     const path = `teams/${encodeURIComponent(route.team)}`;
     const notice = el("div", {role: "status"});
     const [facts_, runs, robots, resources, over, jobs, machines] = places(7);
     const starter = el("div", {class: "actions"});
     show(root);
+    let renew = null;
     const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, runs, jobs,
         resources, machines);
     const refresh = watch(signal, path, {types: ["team"], everyMs: EVERY_MS}, team => {
         page.say(null);
         const now = labNow();
+        renew ??= chart(over, route.team, team, path, route.query, signal);
+        renew(team);
         const idle = Object.values(team.state.robots).some(r => r.state === "IDLE");
         redraw(starter, idle && button("Start the team …", () => doer.start(), {class: "primary"}));
         redraw(facts_, section("The team", summary(team)));
@@ -194,7 +215,6 @@ export function mount(root, {route, signal}) {
             ? resourceTable(team.state, now, doer) : empty("Nothing to share", "The team's file names no resources.")));
     }, page.fail);
     const doer = new Doer(route.team, notice, refresh);
-    chart(over, route.team, path, signal);
     mountJobs(jobs, path, signal);
     mountMachines(machines, path, signal);
 }
