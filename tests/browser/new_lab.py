@@ -2,7 +2,7 @@
 kind, asks for no token where the lab has none, and calls the verdict of a robot that has gone a past one.
 """
 from axe import check_accessible
-from browser import Browser
+from browser import Browser, Keys
 from lab import Lab
 
 
@@ -14,6 +14,14 @@ def check_begun(browser):
     browser.open("#/pair/quiet/dynamics")
     browser.wait("document.querySelector('.tab')?.innerText.includes('model: diffdrive')", "advice for wheels")
     browser.wait("document.querySelector('#top').innerText.includes('Read only')", "no token is asked for")
+
+
+def check_answers(browser):
+    """The only pair has no page of its own, but its answers."""
+    browser.press("a")
+    browser.wait("document.querySelector('dialog[open]')?.innerText.includes('Five answers about quiet')", "the answers")
+    browser.press(Keys.ESCAPE)
+    browser.wait("!document.querySelector('dialog')", "they are closed")
 
 
 def check_offline(browser, lab, robot):
@@ -35,6 +43,7 @@ with Lab(pairs="quiet: {}") as lab:
         browser.open("#/")
         browser.wait("document.querySelector('.pair-overview')?.innerText.includes('Health')", "the only pair fills the page")
         check_accessible(browser, "the only pair")
+        check_answers(browser)
         robots = [lab.start("robot", "--pair", "quiet", "--side", side, "--t0", "0.02") for side in ("real", "virtual")]
         lab.wait_online("quiet")
         check_offline(browser, lab, robots[0])

@@ -9,7 +9,7 @@ import threading
 
 from axe import check_accessible
 from browser import PATIENCE_S, Browser, Keys
-from lab import Lab
+from lab import TOKEN, Lab
 from rig import SOURCE
 
 CONTRAST = (pathlib.Path(__file__).parent / "contrast.js").read_text()
@@ -45,6 +45,7 @@ def check_report(browser):
     words = browser.text()
     for part in ("surge mass", "Measured against model", "What was tried", "held out", "white noise"):
         assert part in words, (part, words)
+    assert "usv_IA.csv" in browser.text("#content .bar"), browser.text("#content .bar")
     browser.wait("document.querySelectorAll('.chart canvas').length >= 3", "three velocities over time")
     plots = browser.value("[...document.querySelectorAll('.residuals figcaption')].map(n => n.textContent)")
     assert plots[:4] == ["over time", "against surge force", "against yaw moment", "over time"], plots
@@ -56,6 +57,27 @@ def check_report(browser):
         curve.dispatchEvent(new Event('change'));""")
     browser.wait("document.querySelectorAll('.residuals figcaption').length === 9"
                  f" && document.querySelector('.residuals .move').outerHTML !== {json.dumps(first)}", "the held-out file")
+
+
+def check_files(browser):
+    """One picture of all interval bars, not one of each."""
+    browser.run("[...document.querySelectorAll('.panel')].find(n => n.innerText.startsWith('Parameters'))"
+                ".querySelector('.help').click()")
+    browser.wait("document.querySelector('dialog[open] .bar button')", "the files of the panel")
+    labels = browser.value("[...document.querySelectorAll('dialog .bar button')].map(b => b.textContent)")
+    assert labels[:2] == ["Intervals as SVG", "Intervals as PNG"] and all("Table" in label for label in labels[2:]), labels
+    browser.run("""const made = URL.createObjectURL;
+        URL.createObjectURL = blob => {
+            blob.text().then(text => { window.saved = text; });
+            return made.call(URL, blob);
+        };""")
+    browser.click("Intervals as SVG", "dialog")
+    picture = browser.wait("window.saved", "the picture")
+    assert picture.count("<text") == browser.value("document.querySelectorAll('.panel .scroll .intervals').length - "
+                                                   "[...document.querySelectorAll('.panel')].filter(n => !n.innerText.startsWith('Parameters'))"
+                                                   ".flatMap(n => [...n.querySelectorAll('.intervals')]).length"), picture[:500]
+    assert "surge mass" in picture, picture[:500]
+    browser.press(Keys.ESCAPE)
 
 
 def check_sound(browser, name):
@@ -83,12 +105,36 @@ def check_moves(browser):
 
 
 def check_token_asked(browser, lab):
-    """A journal: the token is asked for before there is anything to send."""
+    """A journal: the token is asked for before the file is chosen, or when it was dropped. A wrong one is refused at
+    once, and the question stays.
+    """
+    browser.open("#/offline")
+    browser.click("Give the token and choose a journal or a longer table …")
+    browser.wait("document.querySelector('dialog #token')", "the token is asked for before there is a file")
+    browser.press(Keys.ESCAPE)
+    browser.wait("!document.querySelector('dialog')", "it is not given")
+    assert not browser.value("document.querySelector('#recording').files.length")
     journal = lab.folder / "copy.jsonl"
     journal.write_text('{"tst":"2026-11-20T05:55:55.000000Z","topic":"tandem/v1/quiet/command","payload":{}}\n')
     choose(browser, journal)
     browser.wait("document.querySelector('dialog #token')", "the token is asked for")
     browser.press(Keys.ESCAPE)
+    browser.wait("document.querySelector('#content .failure')?.innerText.includes('Nothing was uploaded')", "why nothing happens")
+    browser.click("Try again")
+    browser.wait("document.querySelector('dialog[open]')?.innerText.includes('copy.jsonl is a journal')", "it is asked for again")
+    for text, words in (("", "The token is missing"), ("wrong", "Wrong token")):
+        browser.run("document.querySelector('dialog #token').value = arguments[0]", text)
+        browser.click("Use it", "dialog")
+        browser.wait(f"document.querySelector('dialog .failure')?.innerText.includes('{words}')", words)
+        assert not browser.value("sessionStorage.getItem('tandem-token')")
+    check_accessible(browser, "a wrong token")
+    browser.run("document.querySelector('dialog #token').value = arguments[0]", TOKEN)
+    browser.click("Use it", "dialog")
+    browser.wait("!document.querySelector('dialog') && document.querySelector('.job-request')?.innerText.includes('copy.jsonl')",
+                 "the journal goes on")
+    browser.click("Upload and run")
+    browser.wait("location.hash.startsWith('#/offline/') && document.querySelector('#content .bar')?.innerText.includes('copy.jsonl')",
+                 "its name")
 
 
 FOREIGN = """
@@ -140,9 +186,10 @@ with Lab(pairs="quiet: {}") as lab:
         browser.wait("document.querySelector('.drop')", "where to drop a file")
         check_sound(browser, "choose")
         check_report(browser)
+        check_files(browser)
         check_sound(browser, "report")
         check_moves(browser)
         check_token_asked(browser, lab)
-        browser.check_quiet()
+        browser.check_quiet(allowed=("the server responded with a status of 401",))
     with Browser(lab.address, "foreign") as browser:
         check_foreign(browser, lab)

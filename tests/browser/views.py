@@ -30,8 +30,27 @@ def check_contrast(browser, what):
     browser.theme("light")
 
 
+ABBREVIATIONS = ("RMS", "R²", "P05", "P95", "CSV", "API", "HTTP", "MQTT", "sd", "ols", "ppm")
+
+
+def check_helped(browser, what):
+    """Each panel has help of its own, and each abbreviation a tooltip."""
+    missing = browser.driver.execute_async_script("""const done = arguments[arguments.length - 1];
+        import('./page/help.js').then(({helpOf}) => done([...document.querySelectorAll('main .panel')]
+            .map(panel => panel.querySelector(':scope > .help')?.getAttribute('aria-label').replace('Help: ', '')
+                ?? 'no help: ' + panel.innerText.slice(0, 40))
+            .filter(topic => !helpOf(topic))));""")
+    assert not missing, (what, missing)
+    bare = browser.run("""const found = new RegExp(`(?<![\\w.])(${arguments[0].join('|')})(?![\\w²])`);
+        return [...document.querySelectorAll('main :is(p, li, th, dt, h2, h3, figcaption, small)')]
+            .flatMap(node => [...node.childNodes]).filter(node => node.nodeType === 3 && found.test(node.data))
+            .map(node => node.data);""", ABBREVIATIONS)
+    assert not bare, (what, "no tooltip", bare)
+
+
 def check_sound(browser, what):
     assert not browser.value("document.querySelector('#content .failure')"), (what, browser.text())
+    check_helped(browser, what)
     check_contrast(browser, what)
     check_accessible(browser, what)
     browser.resize(PHONE)
@@ -76,7 +95,16 @@ def check_arm(browser):
     browser.open("#/pair/ur/calibration")
     drawn(browser, "ur", "calibration")
     browser.wait("document.querySelector('.law')?.innerText.includes('T(v, a)')", "the law of its moves", 60)
+    browser.wait("document.querySelector('.chart canvas')", "a parameter that was fitted, not an empty chart")
     check_sound(browser, "the law of an arm")
+    browser.open("#/pair/ur/overview")
+    browser.wait("document.querySelector('.pair-overview td')", "the calibration in short")
+    browser.resize((1280, 800))
+    wide = browser.value("(n => n.scrollWidth - n.clientWidth)(document.querySelector('.pair-overview .scroll'))")
+    assert wide <= 0, f"the overview of an arm is cut by {wide} px"
+    browser.resize(DESKTOP)
+    browser.open("#/pair/ur/calibration")
+    drawn(browser, "ur", "calibration")
     browser.shots("arm-law")
 
 
@@ -368,7 +396,7 @@ def answer(browser, label):
         browser.find("dialog #token").send_keys("wrong")
         browser.click(label, "dialog .actions")
         browser.wait("document.querySelector('dialog .failure')", "a wrong token is refused")
-        assert "oken" in browser.text("dialog .failure")
+        assert "Wrong token" in browser.text("dialog .failure"), browser.text("dialog")
         browser.press(Keys.ESCAPE)
         browser.wait("!document.querySelector('dialog')", "Escape closes it")
         give_token(browser)
@@ -400,6 +428,8 @@ def upload(browser, path, fill=None, refused=False):
     browser.click("Upload and run")
     if refused:
         browser.wait("document.querySelector('#content .job-request .failure')", "it is refused")
+        browser.wait("document.querySelector('dialog #token')", "another token is asked for")
+        browser.press(Keys.ESCAPE)
         return
     browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
     browser.wait("""document.querySelector('#content h1')?.textContent.startsWith('A recording')
@@ -454,6 +484,7 @@ def check_uploads(browser, lab):
 
     upload(browser, SOURCE / "tests/golden/usv_W.csv", lambda: browser.find("#columns").send_keys(COLUMNS))
     browser.wait("document.querySelector('#content').innerText.includes('surge mass')", "the fit's parameters", 60)
+    assert "usv_W.csv" in browser.text(), browser.text()
     assert "125.71" in browser.text(), browser.text()
     check_sound(browser, "a fit")
     browser.shots("fit")
@@ -500,7 +531,7 @@ with Lab() as lab:
         timed("download", check_download, browser, lab)
         timed("uploads", check_uploads, browser, lab)
         # The daemon refuses missing resources and the wrong token: the browser itself logs these answers.
-        browser.check_quiet(allowed=("nobody", "replay?name=long.csv", "the server responded with a status of 401"))
+        browser.check_quiet(allowed=("replay?name=long.csv", "the server responded with a status of 401"))
 
 with Lab() as lab:
     make_team(lab)
@@ -512,4 +543,4 @@ with Lab() as lab:
     with Browser(lab.address, "view") as browser:
         timed("team", check_team, browser, lab)
         timed("team map", check_team_map, browser)
-        browser.check_quiet(allowed=("nobody",))
+        browser.check_quiet()

@@ -140,12 +140,12 @@ async function ended(root, job, route, signal) {
 
 export async function runJob(root, route, signal) {
     let shown = "";
+    show(root, el("p", {class: "wait"}, "Loading …"));
     // The browser logs each answer 404 as an error, so that the list is asked first.
     if (!(await get("identify", signal)).jobs.some(({id}) => id === route.job)) {
         throw new Problem(404, "There is no such recording",
             "The last 32 are kept for an hour, and until the daemon ends. Upload it again.");
     }
-    show(root, el("p", {class: "wait"}, "Loading …"));
     while (!signal.aborted) {
         const job = await get(`replay/${encodeURIComponent(route.job)}`, signal);
         if (job.ended_t !== null) {

@@ -112,7 +112,7 @@ class Box {
 
 const COLUMNS = [
     {label: "Pair", sort: "name", cell: ({id}) => el("a", {href: pairAddress(id)}, id)},
-    {label: "State", sort: "trouble", cell: ({level, reason}) => el("span", {title: reason || LEVELS[level].label},
+    {label: "State", sort: "trouble", cell: ({level, reason}) => el("div", {class: "state", title: reason || LEVELS[level].label},
         marked(LEVELS[level].sign, LEVELS[level].tone, reason || LEVELS[level].label))},
     {label: "Last lag", sort: "lag", numeric: true, cell: ({pair}) => el("span",
         {title: judgedText(pair.last_lag_s, pair.last_judged_lag_s).slice(2, -1) || null}, lagNumber(pair))},
@@ -129,7 +129,7 @@ const COLUMNS = [
     {label: "Last move", sort: "latest", cell: ({pair}, now) =>
         known(pair.last_entry_t) ? ago(pair.last_entry_t, now) : "none"},
     {label: "Last alarm", sort: "alarm", cell: ({pair: {last_alarm: alarm}}, now) => !alarm ? "none"
-        : [wordsOfAlarm(alarm.type), " ", el("span", {class: "muted"}, ago(alarm.t, now))]},
+        : [wordsOfAlarm(alarm.type), el("div", {class: "muted"}, ago(alarm.t, now))]},
 ];
 
 export class PairTable extends Box {
