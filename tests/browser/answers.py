@@ -136,7 +136,7 @@ def check_keys(browser):
     browser.press("o")
     browser.wait("location.hash === '#/'", "all pairs")
     foot = browser.text("#foot")
-    assert "Tandem 0." in foot and "lab lab" in foot, foot
+    assert "Tandem 0." in foot and " lab " in foot, foot
     for place in browser.value("[...document.querySelectorAll('#foot a')].map(a => a.href)"):
         urllib.request.urlopen(place).read()
 

@@ -41,7 +41,7 @@ def check_helped(browser, what):
                 ?? 'no help: ' + panel.innerText.slice(0, 40))
             .filter(topic => !helpOf(topic))));""")
     assert not missing, (what, missing)
-    bare = browser.run("""const found = new RegExp(`(?<![\\w.])(${arguments[0].join('|')})(?![\\w²])`);
+    bare = browser.run("""const found = new RegExp(`(?<![\\\\w.])(${arguments[0].join('|')})(?![\\\\w²])`);
         return [...document.querySelectorAll('main :is(p, li, th, dt, h2, h3, figcaption, small)')]
             .flatMap(node => [...node.childNodes]).filter(node => node.nodeType === 3 && found.test(node.data))
             .map(node => node.data);""", ABBREVIATIONS)

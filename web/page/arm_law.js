@@ -12,7 +12,7 @@ const REACH = 1.96; // standard deviations of 95 %
 const CLASSES = [
     {prefix: "joint", title: "Moves of joints", size: "turn of the joint that turns furthest, rad", largest: Math.PI,
         speed: 1.05, acceleration: 1.4, units: "rad/s and 1.4 rad/s²"},
-    {prefix: "line", title: "Lines and arcs of the tool", size: "way of the tool, m", largest: 0.6,
+    {prefix: "line", title: "Lines and arcs of the tool", size: "path of the tool, m", largest: 0.6,
         speed: 0.25, acceleration: 1.2, units: "m/s and 1.2 m/s²"},
 ];
 

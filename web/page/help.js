@@ -30,9 +30,9 @@ const HELP = {
     "Laps against the fit": [
         "Measured times against size of the move, with the fitted law and the band that holds 95 % of the "
         + "moves. Marks outside of it are moves that the law does not explain.", "travel_time.md"],
-    "How calibration went": [
+    "Calibration over time": [
         "The fitted values over time, with drifts and promoted sets. A step shows when a robot changed.", "trust.md"],
-    "How fits went": [
+    "Fits over time": [
         "The fitted values over time, with drifts and promoted sets. A step shows when a robot changed.", "trust.md"],
     "Parameter sets": [
         "The set of parameters in use, the candidate, and the checks that it passed. Promote a candidate to "
@@ -77,8 +77,8 @@ const HELP = {
         "Velocities of both robots, and their difference. A constant difference is a wrong parameter, a "
         + "growing one a robot at its limit.", "following.md"],
     "Distance of the virtual robot": [
-        "How far the virtual robot is from the real one over the last minutes, by the times at which their "
-        + "poses came.", "following.md"],
+        "How far the virtual robot is from the real one over the last minutes, by the times at which "
+        + "their poses arrived.", "following.md"],
     "Errors over the window": [
         "Errors of position and velocity over the last seconds. The controller is good if they stay within "
         + "the bounds of the lab file.", "following.md"],

@@ -38,7 +38,7 @@ export class History {
         this.chart = chart(plot, {label: "How fits went", height: "17rem", options: () => this.options(), signal});
     }
 
-    // Replaces the parameters, because the fitted model is known only later. The first one shown is one that was fitted.
+    // Replaces the parameters, because the fitted model is known only later. The first one shown was fitted.
     offer(terms, fits) {
         const names = Object.keys(terms);
         if (names.join() !== Object.keys(this.terms).join()) {

@@ -89,7 +89,7 @@ function drawParts(e) {
     const missing = Object.keys(PARTS).filter(name => !known(e[`lag_${name}_s`]));
     return [
         el("p", {}, `Lag ${seconds(e.lag_s)}: ${seconds(e.lag_s - e.lag_excess_s)} was expected, `
-            + `${seconds(e.lag_excess_s)} came on top. `, el("strong", {}, cause(e))),
+            + `${seconds(e.lag_excess_s)} was not. `, el("strong", {}, cause(e))),
         partsBar(parts),
         el("ul", {class: "legend"}, parts.map(([name, s]) => el("li", {title: PARTS[name]}, swatch(name),
             ` ${name} ${seconds(s)}`))),

@@ -112,7 +112,8 @@ class Box {
 
 const COLUMNS = [
     {label: "Pair", sort: "name", cell: ({id}) => el("a", {href: pairAddress(id)}, id)},
-    {label: "State", sort: "trouble", cell: ({level, reason}) => el("div", {class: "state", title: reason || LEVELS[level].label},
+    {label: "State", sort: "trouble", cell: ({level, reason}) => el("div",
+        {class: "state", title: reason || LEVELS[level].label},
         marked(LEVELS[level].sign, LEVELS[level].tone, reason || LEVELS[level].label))},
     {label: "Last lag", sort: "lag", numeric: true, cell: ({pair}) => el("span",
         {title: judgedText(pair.last_lag_s, pair.last_judged_lag_s).slice(2, -1) || null}, lagNumber(pair))},

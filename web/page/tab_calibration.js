@@ -148,7 +148,7 @@ export function mount(root, {pair, path, route, signal}) {
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
             ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]),
             laps),
-        section("How calibration went", history));
+        section("Calibration over time", history));
     const story = new History(history, TERMS, "linear_speed_mps", signal, route.query);
     watch(signal, async s => {
         const [summary, fits, list, past, alarms, stored] = await Promise.all([get(path, s),

@@ -84,7 +84,8 @@ function sidePanel(side, report, fitNow) {
             verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`),
             fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
             fit.data && el("details", {}, el("summary", {}, "Data summary"), dataSummary(fit.data))]
-            : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion is informative enough."));
+            : el("p", {class: "muted"}, "No fit yet. The first one is made as soon as the motion determines the ",
+                "parameters."));
 }
 
 // ---- measured against model ----
@@ -169,7 +170,7 @@ export function mount(root, {pair, path, route, signal}) {
     const title = el("p", {class: "muted"});
     const [against, history] = places(2);
     const page = stage(root, notice, section("Parameters", title, estimates),
-        section("Measured against model", against), section("How fits went", history), sides);
+        section("Measured against model", against), section("Fits over time", history), sides);
     let story = null;
     const fitNow = side => confirm(`Fit the ${side} robot now?`, el("p", {},
         "The samples of the window are fitted as they are now, in the background. If the real robot's fit "

@@ -95,9 +95,10 @@ function drawHead(root, following, report) {
         facts([
             ["State", marked(sign, tone, `${following.state}`)],
             ["Fidelity", marked(mark, markTone, `${figure}`), el("div", {}, el("small", {}, target ?? words))],
-            ["Actuators", following.saturated ? marked("✕", "bad", "at their limit: the errors grow")
+            ["Actuators", !following.active ? "not in use"
+                : following.saturated ? marked("✕", "bad", "at their limit: the errors grow")
                 : marked("●", "sync", "within their limits")],
-            ["Telemetry is late by", withUnit(fixed(following.latency_s * 1000, 1), "ms")],
+            ["Delay of telemetry", withUnit(fixed(following.latency_s * 1000, 1), "ms")],
             ["Model, method", `${following.model}, ${following.method}`],
             ["Gains", withUnit(figures(following.gains.bandwidth_radps, 3), "rad/s"),
                 `, rejection ${following.gains.rejection}`],
@@ -119,7 +120,7 @@ function drawErrors(root, report) {
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
             {label: "R²", cell: ([, s]) => (s.r2 < 0 ? "below 0" : fixed(s.r2, 5)), numeric: true},
         ], Object.entries(report.states)),
-    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}. `,
+    report.samples > 0 && muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}. `,
         "The errors contain the noise of the real robot's telemetry."));
 }
 

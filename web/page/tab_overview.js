@@ -58,6 +58,9 @@ function calibration(pair, fits, dynamics) {
 
 function sideHealth(side, state, now) {
     const [sign, tone] = {online: ["●", "sync"], offline: ["✕", "bad"]}[state.connection] ?? ["○", "unsure"];
+    if (!state.seen && state.connection === "unknown") {
+        return [`${side} robot`, marked(sign, tone, "not seen")];
+    }
     return [`${side} robot`, marked(sign, tone, state.connection === "unknown" ? "not reported" : state.connection),
         el("small", {}, state.seen ? ` seen ${ago(state.seen_t, now)}, clock ${state.clock}` : " not seen"),
         state.seq_missing > 0 && el("small", {}, `, ${plural(state.seq_missing, "sample")} missing`)];

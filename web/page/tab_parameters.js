@@ -14,7 +14,7 @@ const ASK_MS = 250;
 const NAMES = {travel_time: "Travel times"};
 const ACTIONS = {
     proposed: ["+", "unsure", "became a candidate"], rejected: ["✕", "bad", "did not pass its checks"],
-    promoted: ["▲", "sync", "went into force"], rolled_back: ["▼", "behind", "came back into force"],
+    promoted: ["▲", "sync", "went into force"], rolled_back: ["▼", "behind", "is in force again"],
     declined: ["✕", "bad", "was declined"], acknowledged: ["✓", "sync", "was acknowledged by the simulator"],
     version_changed: ["→", "unsure", "runs another version of its program"],
 };

@@ -46,7 +46,7 @@ export function runSection({state: {run}, last_run: last, judged}) {
             {label: "Predicted", numeric: true, cell: row => [predictedCell(row), row.detail && muted(row.detail)]},
             {label: "Real", numeric: true, cell: row => (row.makespan_real_s === undefined
                 ? duration(labNow() - row.t) : seconds(row.makespan_real_s))},
-            {label: "Twins", numeric: true, cell: row => seconds(row.makespan_virtual_s)},
+            {label: "Virtual", numeric: true, cell: row => seconds(row.makespan_virtual_s)},
             {label: "", cell: row => outcome(row, row.makespan_real_s !== undefined)},
         ], rows),
     facts([["Courses", share(judged.runs)], ["Jobs", share(judged.jobs)]]),
@@ -60,7 +60,7 @@ function jobTable({waiting, jobs}) {
         {label: "By", cell: job => job.robot ?? muted("no robot yet")},
         {label: "Predicted", numeric: true, cell: predictedCell},
         {label: "Real", numeric: true, cell: job => seconds(job.makespan_real_s)},
-        {label: "Twins", numeric: true, cell: job => seconds(job.makespan_virtual_s)},
+        {label: "Virtual", numeric: true, cell: job => seconds(job.makespan_virtual_s)},
         {label: "", cell: job => (job.number ? outcome(job, job.makespan_real_s !== null)
             : marked("…", "behind", "waits"))},
     ], [...waiting, ...jobs].slice(0, 30));
@@ -89,7 +89,7 @@ function machineTable({robots, resources}, chosen, choose) {
         ...Object.entries(resources).map(([name, units]) => ({name, resource: units.join(", ")}))];
     return [el("div", {class: "bar", role: "group", "aria-label": "Diagram of"}, MACHINES.map(head)),
         table("States of the team's machines", [
-            {label: "Of", cell: row => row.name},
+            {label: "Machine of", cell: row => row.name},
             ...MACHINES.map(name => ({label: name, cell: row => row[name] ?? ""})),
         ], rows)];
 }

@@ -20,8 +20,8 @@ export async function useToken(text) {
     try {
         await reach("token", {method: "POST", headers: {Authorization: `Bearer ${text}`}});
     } catch (error) {
-        throw error.status !== 401 ? error : new Problem(0, "Wrong token", "The daemon refuses this token. The right one "
-            + "is the first line of the file that the lab file names (http.token_file).");
+        throw error.status !== 401 ? error : new Problem(0, "Wrong token", "The daemon refuses this token. The right "
+            + "one is the first line of the file that the lab file names (http.token_file).");
     }
     setToken(text);
 }

@@ -199,7 +199,7 @@ class JobRequest {
 
 // ---- choosing a file ----
 
-// What may be chosen. Without the token that is a short table; it is asked for before a journal is chosen.
+// The choice of a file. Without the token that is a short table; it is asked for before a journal is chosen.
 function choices(input, signal) {
     const line = el("div", {class: "bar"});
     const label = el("label", {for: "recording"});

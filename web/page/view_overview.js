@@ -202,7 +202,8 @@ class Overview {
                     import("./view_pair.js")]);
                 const [path, notice, body] = [`pairs/${encodeURIComponent(id)}`, el("div", {}), el("div", {})];
                 const {signal} = this.leaving;
-                show(this.detail, el("p", {class: "answers-bar"}, answersButton(id, path, notice, signal)), notice, body);
+                show(this.detail, el("p", {class: "answers-bar"}, answersButton(id, path, notice, signal)), notice,
+                    body);
                 await mountPair(body, {pair: id, path, signal});
             }
         }

@@ -15,7 +15,8 @@ export const title = route => `Team ${route.team}`;
 
 const EVERY_MS = 1000;
 const CHART_MS = 2000;
-const SPANS = [["course", "the last course"], [60, "the last minute"], [300, "5 minutes"], [1800, "30 minutes"], [7200, "2 hours"], [86400, "a day"]];
+const SPANS = [["course", "the last course"], [60, "the last minute"],
+    [300, "5 minutes"], [1800, "30 minutes"], [7200, "2 hours"], [86400, "a day"]];
 const PHASES = {
     IDLE: ["○", "unsure", "not started"], ACTIVE: ["●", "sync", "at work"], WAITING: ["…", "behind", "waits"],
     MEETING: ["…", "behind", "waits at a meeting"], JOINED: ["…", "behind", "done, waits for its partners"],
