@@ -59,9 +59,8 @@ static bool is_port(const char *rest)
 {
     const size_t n = strcspn(rest, "/?#");
     const long port = n > 1 && n <= 6 ? strtol(rest + 1, NULL, 10) : 0;
-    return n == 0 ||
-           (rest[0] == ':' && strspn(rest + 1, "0123456789") == n - 1 && port > 0 &&
-            port <= UINT16_MAX);
+    return n == 0 || (rest[0] == ':' && strspn(rest + 1, "0123456789") == n - 1 && port > 0 &&
+                      port <= UINT16_MAX);
 }
 
 /* Whether a name, an IPv4 address or an IPv6 address in brackets begins here, with a port or

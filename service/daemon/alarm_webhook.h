@@ -11,10 +11,10 @@
  * twice as long, a minute at most. An answer 4xx, except 408, 425 and 429, refuses this alarm,
  * which is then dropped.
  *
- * Bound: ALARM_WEBHOOK_WAITING_MAX alarms wait in memory, the oldest are dropped and counted. At
- * the end each that waits is sent once more, for ALARM_WEBHOOK_END_MS at most and until the first
- * failure; the others are dropped, and the log has their number.
- * Neither the address beyond its host nor the key is ever logged.
+ * Bound: ALARM_WEBHOOK_WAITING_MAX alarms wait in memory, the oldest are dropped and counted.
+ * At the end each that waits is sent once more, for ALARM_WEBHOOK_END_MS at most and until the
+ * first failure; the others are dropped, and the log has their number. Neither the address
+ * beyond its host nor the key is ever logged.
  */
 #ifndef SERVICE_DAEMON_ALARM_WEBHOOK_H
 #define SERVICE_DAEMON_ALARM_WEBHOOK_H

@@ -115,6 +115,7 @@ def check_room(rig, server, port):
     client = Client(rig.broker_port, "storm")
     for k in range(STORM):
         client.publish(f"tandem/v1/r{k % PAIRS + 1}/real/reply", json.dumps({"id": f"s{k}", "status": "done"}))
+    rig.wait(lambda: client.waiting() == 0, "the broker has all of them", 60)
     client.end()
     rig.wait(lambda: metric(rig, "waiting_alarms") == 1001, "1001 alarms wait", 60)
     rig.wait(lambda: metric(rig, "dropped_total") == STORM - 1000, "the others were dropped", 60)
