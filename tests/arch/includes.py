@@ -48,17 +48,18 @@ twin/following: base/text base/errors base/numbers logger/message identification
 twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
+twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
+  identification/servo twin/efsm twin/machine twin/arm
+twin/mission: base/text base/errors base/numbers logger/message twin/efsm twin/pair twin/sim/robot
 twin/report: base/text base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
 twin/page: base/errors base/numbers logger/message identification/numeric identification/model identification/fit
   identification/travel twin/pair twin/dynamics twin/following twin/report
-twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
-  identification/servo twin/efsm twin/machine twin/arm
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
   twin/following twin/sim/robot
 twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/following
-  twin/team/step twin/team/live twin/sim/robot
+  twin/team/step twin/team/live twin/mission twin/sim/robot
 logger/storage: base/text base/errors base/numbers logger/message
 config/options: base/text base/errors base/numbers logger/message
 config/drawing: base/text base/errors base/numbers base/expression twin/machine
@@ -83,7 +84,7 @@ service/arm: base/errors base/numbers logger/message identification/geometry twi
   service/mqtt service/wire
 service/machine: base/text base/numbers base/expression twin/machine twin config/machine service/tool
 service/sim/check: base/text base/numbers identification/numeric logger/message logger/codec service/tool service/mqtt
-service/sim/mission: base/text logger/message twin/sim/robot config/options config/labfile service/tool service/mqtt
+service/sim/mission: base/text logger/message twin/sim/robot twin/mission config/options config/labfile service/tool service/mqtt
 service/sim/robot: base/text base/numbers logger/message logger/codec identification/geometry twin/sim/robot
   config/options config/machine service/tool service/mqtt service/wire service/arm service/sim/check
   service/sim/mission

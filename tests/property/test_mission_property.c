@@ -60,6 +60,8 @@ static void check_effect(void *context, const struct mission_effect *effect)
             (void)snprintf(w->text, sizeof w->text, "%s", effect->text);
         }
         break;
+    case MISSION_STACK:
+        break;
     case MISSION_END:
     default:
         w->ends++;

@@ -197,34 +197,6 @@ struct maps {
     } map[];
 };
 
-static void write_obstacle(struct json_writer *json, const struct world *world,
-                           const struct world_obstacle *o)
-{
-    JSON_OPEN(json, NULL, JSON("name", o->name), JSON("shape", world_shape_name(o->shape)));
-    JSON_LIST(json, "points_m", size_t k = 0; k < o->count; k++) {
-        const struct world_point *p = &world->points[o->first + k];
-        json_write_two(json, NULL, p->x_m, p->y_m);
-    }
-    JSON_WRITE(json, JSON("radius_m", o->radius_m), JSON_BOOL("mapped", !o->unmapped),
-               JSON("appears_s", o->appears_s), JSON("leaves_s", o->leaves_s));
-    json_write_close(json);
-}
-
-static void write_world(struct json_writer *json, const struct world *world)
-{
-    const struct world_bounds *b = &world->bounds;
-    json_write_object(json, NULL);
-    if (b->x_max_m > b->x_min_m && b->y_max_m > b->y_min_m) {
-        json_write_axes(json, "bounds_m", &b->x_min_m, sizeof *b / sizeof(double));
-    } else {
-        json_write_null(json, "bounds_m");
-    }
-    JSON_LIST(json, "obstacles", size_t i = 0; i < world->obstacle_count; i++) {
-        write_obstacle(json, world, &world->obstacles[i]);
-    }
-    json_write_close(json);
-}
-
 static enum status load_map(const char *path, char **text, size_t *bytes, struct err *err)
 {
     char buffer[4096];
@@ -239,7 +211,7 @@ static enum status load_map(const char *path, char **text, size_t *bytes, struct
     FILE *out = open_memstream(text, bytes);
     if (out) {
         json_write_start(&json, buffer, sizeof buffer, json_file_flush, out);
-        write_world(&json, &world);
+        map_json_write(&json, NULL, &world);
         (void)json_write_end(&json);
     }
     return out && fclose(out) == 0 ? STATUS_OK

@@ -8,13 +8,10 @@
 
 #include "config/labfile/lab_file.h"
 #include "config/options/option_file.h"
-#include "twin/sim/robot/world.h"
+#include "twin/mission/map_json.h"
 
 /* Fills a struct world; an empty file is an empty world. */
 extern const struct option_file map_file;
-
-/* Larger coordinates are refused: a map is in metres. */
-#define POINTS_LIMIT_M 1e6
 
 /* A point [x, y], for tables with points: the row of a struct world_point, and its items. */
 extern const struct option_row point_value;

@@ -171,15 +171,24 @@ static void sense_l1(void *context, unsigned cycle, int64_t t_us)
     memset(&r->l1_out, 0, sizeof r->l1_out); /* for a sink, which has no outputs */
 }
 
+static enum mission_code code_of(enum reply_status status)
+{
+    return status == REPLY_BLOCKED   ? MISSION_BLOCKED
+           : status == REPLY_HALTED  ? MISSION_HALTED
+           : status == REPLY_IGNORED ? MISSION_IGNORED
+                                     : MISSION_ROBOT_ERROR;
+}
+
 /* Explains the failure by L1's task and L0's reply. */
 static void explain_failure(const struct round *r)
 {
-    const struct mission *m = r->m;
+    struct mission *m = r->m;
     const bool awaited = m->id[0] != '\0';
     const bool late = awaited && (double)r->t_us >= read_cell(&m->l1, L1_UNTIL);
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
+    m->code = late ? MISSION_NO_REPLY : awaited ? MISSION_TOO_MANY_RAYS : code_of(m->status);
     char where[MISSION_TEXT_MAX / 4];
     char range[MISSION_TEXT_MAX / 4] = "";
     if (m->l2.state == L2_SWEEPING) {
@@ -250,7 +259,9 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
                               .on_route = step && step->kind == L2_STEP_GOAL,
                               .routed = m->routed == STATUS_OK,
                               .returns = plan->returns == MISSION_RETURN_ALWAYS,
-                              .returns_on_failure = plan->returns != MISSION_RETURN_NEVER,
+                              /* A robot that somebody halted does not drive on by itself. */
+                              .returns_on_failure = plan->returns != MISSION_RETURN_NEVER &&
+                                                    m->code != MISSION_HALTED,
                               .routes_max = plan->routes_max};
     memset(&r->l2_out, 0, sizeof r->l2_out);
 }
@@ -273,6 +284,7 @@ static void plan_route(const struct round *r, enum l2_request request)
                     to.y_m);
         return;
     }
+    m->code = m->routed == STATUS_E_RANGE ? MISSION_GOAL_BLOCKED : MISSION_NO_ROUTE;
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
                       : m->routed == STATUS_E_EMPTY ? "there is no route"
                                                     : "the map has too many corners";
@@ -298,10 +310,26 @@ static void set_path(struct mission *m)
 static void end_mission(const struct round *r, enum l2_verdict verdict)
 {
     const struct mission_effect effect = {
-        .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
+        .kind = MISSION_END,
+        .t_us = r->t_us,
+        .step = step_number(r->m),
+        .verdict = verdict,
+        .code = verdict == L2_VERDICT_FAILED ? r->m->code : MISSION_CODE_NONE};
     notify_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, "%s",
                 l2_verdict_name(verdict));
     r->sink(r->context, &effect);
+}
+
+/* A plan is pushed and popped within one instant: each change is reported as it happens. */
+static void report_stack(const struct round *r)
+{
+    struct mission *m = r->m;
+    if (m->l2.depth != m->depth) {
+        const struct mission_effect effect = {
+            .kind = MISSION_STACK, .t_us = r->t_us, .step = step_number(m)};
+        m->depth = m->l2.depth;
+        r->sink(r->context, &effect);
+    }
 }
 
 static void commit_l2(void *context, unsigned cycle, int64_t t_us)
@@ -311,6 +339,7 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
     (void)t_us;
     count_arc(&r->m->l2, r->m->l2_arcs);
     report_counters(r);
+    report_stack(r);
     if (r->l2_out.request != L2_REQUEST_NONE) {
         plan_route(r, r->l2_out.request);
     }
@@ -333,6 +362,7 @@ static void recover_layers(struct round *r, const struct efsm_machine *machine)
     char text[MISSION_TEXT_MAX];
     efsm_describe_fault(machine->table, machine->m, text, sizeof text);
     notify_user(r, machine->number, MISSION_ERROR, "%s", text);
+    r->m->code = MISSION_MACHINE_FAULT;
     end_mission(r, L2_VERDICT_FAILED);
     efsm_reset(&l1_table, &r->m->l1, r->t_us);
     efsm_reset(&l2_table, &r->m->l2, r->t_us);
@@ -508,4 +538,5 @@ int64_t mission_next_us(const struct mission *m)
     return waits ? (int64_t)ceil(read_cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
 }
 
+ENUM_NAMES(mission_code, MISSION_CODE_COUNT, MISSION_CODES(NAMES_TEXT));
 ENUM_NAMES(mission_level, MISSION_ERROR + 1, "ack", "warning", "error");

@@ -53,8 +53,31 @@ struct mission_plan {
     struct world_point points[MISSION_POINTS_MAX];
 };
 
-enum mission_effect_kind { MISSION_COMMAND, MISSION_ANSWER, MISSION_MESSAGE, MISSION_END };
+enum mission_effect_kind {
+    MISSION_COMMAND,
+    MISSION_ANSWER,
+    MISSION_MESSAGE,
+    MISSION_STACK, /* L2 has pushed or popped a plan */
+    MISSION_END
+};
 enum mission_level { MISSION_ACK, MISSION_WARNING, MISSION_ERROR };
+
+/* Why a mission failed. */
+/* clang-format off */
+#define MISSION_CODES(X)                                                                       \
+    X(MISSION_CODE_NONE, "")                                                                   \
+    X(MISSION_BLOCKED, "blocked")           /* an obstacle, and no other route */              \
+    X(MISSION_HALTED, "halted")             /* somebody halted the robot */                    \
+    X(MISSION_IGNORED, "ignored")           /* the robot ignored a command too often */        \
+    X(MISSION_ROBOT_ERROR, "robot_error")   /* the robot replied error, or what has no place */ \
+    X(MISSION_NO_REPLY, "no_reply")         /* within the patience */                          \
+    X(MISSION_TOO_MANY_RAYS, "too_many_rays")                                                  \
+    X(MISSION_GOAL_BLOCKED, "goal_blocked") /* the goal lies in or too near to an obstacle */  \
+    X(MISSION_NO_ROUTE, "no_route")                                                            \
+    X(MISSION_MACHINE_FAULT, "machine_fault") /* of L1 or L2 */                                \
+    X(MISSION_INTERRUPTED, "interrupted")   /* the daemon started again */
+/* clang-format on */
+enum mission_code { MISSION_CODES(NAMES_VALUE) MISSION_CODE_COUNT };
 
 struct mission_effect {
     enum mission_effect_kind kind;
@@ -66,6 +89,7 @@ struct mission_effect {
     enum mission_level level;
     const char *text;        /* MESSAGE: with explaining data; borrowed for the call */
     enum l2_verdict verdict; /* END */
+    enum mission_code code;  /* END, if it failed */
 };
 
 typedef void mission_sink(void *context, const struct mission_effect *effect);
@@ -75,7 +99,8 @@ struct mission {
     struct efsm l1, l2;
     struct efsm_stats l1_stats, l2_stats;
     struct efsm_trace trace;
-    uint32_t l1_arcs[MISSION_ARCS_MAX], l2_arcs[MISSION_ARCS_MAX]; /* how often each arc fired */
+    uint32_t l1_arcs[MISSION_ARCS_MAX],
+        l2_arcs[MISSION_ARCS_MAX]; /* how often each arc fired */
     char run[MISSION_RUN_MAX];
     uint32_t command_count;
     char id[EVENT_ID_MAX]; /* last command; "" when no reply is expected */
@@ -90,7 +115,9 @@ struct mission {
     enum reply_status status; /* of the last reply */
     double range_m;           /* of the last reply, NaN if absent */
     uint32_t obstacles_found, stray_count, fault_count;
-    bool blocked; /* the last failure was an obstacle */
+    bool blocked;           /* the last failure was an obstacle */
+    enum mission_code code; /* of the last failure */
+    uint8_t depth;          /* of L2's stack, as reported */
 };
 
 /* Prepares a mission: machines idle, robot at the start. run: the common part of all command
@@ -108,6 +135,7 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 /* Returns the deadline of the robot's reply; LAB_TIME_MAX if none is expected. */
 int64_t mission_next_us(const struct mission *m);
 
+ENUM_NAMES_DECLARED(mission_code);
 ENUM_NAMES_DECLARED(mission_level); /* "ack", "warning", "error" */
 
 #endif

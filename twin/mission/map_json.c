@@ -1,0 +1,206 @@
+#include "twin/mission/map_json.h"
+
+#include <math.h>
+#include <string.h>
+
+static void write_obstacle(struct json_writer *w, const struct world *world,
+                           const struct world_obstacle *o)
+{
+    JSON_OPEN(w, NULL, JSON("name", o->name), JSON("shape", world_shape_name(o->shape)));
+    JSON_LIST(w, "points_m", size_t k = 0; k < o->count; k++) {
+        const struct world_point *p = &world->points[o->first + k];
+        json_write_two(w, NULL, p->x_m, p->y_m);
+    }
+    JSON_WRITE(w, JSON("radius_m", o->radius_m), JSON_BOOL("mapped", !o->unmapped),
+               JSON("appears_s", o->appears_s), JSON("leaves_s", o->leaves_s));
+    json_write_close(w);
+}
+
+void map_json_write(struct json_writer *w, const char *key, const struct world *world)
+{
+    const struct world_bounds *b = &world->bounds;
+    json_write_object(w, key);
+    if (b->x_max_m > b->x_min_m && b->y_max_m > b->y_min_m) {
+        json_write_axes(w, "bounds_m", &b->x_min_m, sizeof *b / sizeof(double));
+    } else {
+        json_write_null(w, "bounds_m");
+    }
+    JSON_LIST(w, "obstacles", size_t i = 0; i < world->obstacle_count; i++) {
+        write_obstacle(w, world, &world->obstacles[i]);
+    }
+    json_write_close(w);
+}
+
+/* ---- reading ---- */
+
+bool map_json_scan_numbers(struct json_scan *s, double *numbers, size_t count)
+{
+    size_t n = 0;
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
+    while (json_scan_next_item(s)) {
+        double number = 0.0;
+        if (!json_scan_number(s, &number)) {
+            return false;
+        }
+        if (fabs(number) > POINTS_LIMIT_M) {
+            return json_scan_fail(s, FAULT_OUT_OF_RANGE,
+                                  "a coordinate within +-1e6 m was expected");
+        }
+        if (n < count) {
+            numbers[n] = number;
+        }
+        n++;
+    }
+    return !s->error &&
+           (n == count || json_scan_fail(s, FAULT_WRONG_COUNT,
+                                         count == 2   ? "a point [x_m, y_m] was expected"
+                                         : count == 3 ? "[x_m, y_m, heading_rad] was expected"
+                                                      : "[x_min, y_min, x_max, y_max] was "
+                                                        "expected"));
+}
+
+bool map_json_scan_point(struct json_scan *s, struct world_point *point)
+{
+    double xy[2] = {0.0, 0.0};
+    if (!map_json_scan_numbers(s, xy, 2)) {
+        return false;
+    }
+    *point = (struct world_point){xy[0], xy[1]};
+    return true;
+}
+
+bool map_json_scan_points(struct json_scan *s, struct world_point *points, size_t most,
+                          size_t *count)
+{
+    *count = 0;
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
+    while (json_scan_next_item(s)) {
+        if (*count == most) {
+            return json_scan_fail(s, FAULT_TOO_MANY,
+                                  "a path of at most 128 points, and obstacles of at most 512 "
+                                  "in all, were expected");
+        }
+        if (!map_json_scan_point(s, &points[*count])) {
+            return false;
+        }
+        (*count)++;
+    }
+    return !s->error &&
+           (*count > 0 || json_scan_fail(s, FAULT_TOO_FEW, "one point at least was expected"));
+}
+
+/* An obstacle and its points while they are read. */
+struct obstacle_text {
+    struct world_obstacle what;
+    size_t count;
+    struct world_point points[WORLD_POINTS_MAX];
+};
+
+static bool scan_shape(struct json_scan *s, enum world_shape *shape)
+{
+    struct json_text text;
+    char word[WORLD_NAME_MAX] = "";
+    if (!json_scan_text(s, &text)) {
+        return false;
+    }
+    (void)json_text_copy(&text, word, sizeof word, false);
+    const size_t value = names_value(&world_shape_names, word);
+    *shape = (enum world_shape)value;
+    return value < world_shape_names.count ||
+           json_scan_fail(s, FAULT_UNKNOWN_VALUE,
+                          "a \"shape\" out of circle polygon wall was expected");
+}
+
+static bool scan_obstacle_member(struct json_scan *s, const struct json_text *key,
+                                 struct obstacle_text *o)
+{
+    struct json_text name;
+    bool mapped = true;
+    if (json_text_is(key, "name")) {
+        return json_scan_text(s, &name) &&
+               (json_text_copy(&name, o->what.name, sizeof o->what.name, false) <
+                    sizeof o->what.name ||
+                json_scan_fail(s, FAULT_TOO_LONG,
+                               "an obstacle's \"name\" of at most 31 bytes was expected"));
+    }
+    if (json_text_is(key, "shape")) {
+        return scan_shape(s, &o->what.shape);
+    }
+    if (json_text_is(key, "points_m")) {
+        return map_json_scan_points(s, o->points, WORLD_POINTS_MAX, &o->count);
+    }
+    if (json_text_is(key, "mapped")) {
+        const bool fine = json_scan_bool(s, &mapped);
+        o->what.unmapped = !mapped;
+        return fine;
+    }
+    double *number = json_text_is(key, "radius_m")    ? &o->what.radius_m
+                     : json_text_is(key, "appears_s") ? &o->what.appears_s
+                     : json_text_is(key, "leaves_s")  ? &o->what.leaves_s
+                                                      : NULL;
+    return number ? json_scan_number(s, number) : json_scan_skip(s, NULL, NULL);
+}
+
+static bool scan_obstacle(struct json_scan *s, struct world *world)
+{
+    struct obstacle_text o;
+    struct json_text key;
+    memset(&o.what, 0, sizeof o.what);
+    o.count = 0;
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
+    while (json_scan_next_member(s, &key)) {
+        if (!scan_obstacle_member(s, &key, &o)) {
+            return false;
+        }
+    }
+    if (s->error) {
+        return false;
+    }
+    const enum status status = world_add(world, &o.what, o.points, o.count);
+    return status == STATUS_OK ||
+           (status == STATUS_E_FULL
+                ? json_scan_fail(s, FAULT_TOO_MANY,
+                                 "at most 128 obstacles with 512 points in all were expected")
+                : json_scan_fail(s, FAULT_UNEXPECTED_VALUE,
+                                 "an obstacle was expected: a circle with one point and a "
+                                 "\"radius_m\", a polygon of three points or more, a wall of "
+                                 "two or more"));
+}
+
+static bool scan_bounds(struct json_scan *s, struct world_bounds *b)
+{
+    double edge[4] = {0.0, 0.0, 0.0, 0.0};
+    if (json_scan_peek(s) == JSON_KIND_NULL) {
+        return json_scan_null(s);
+    }
+    if (!map_json_scan_numbers(s, edge, 4)) {
+        return false;
+    }
+    *b = (struct world_bounds){edge[0], edge[1], edge[2], edge[3]};
+    return (b->x_max_m > b->x_min_m && b->y_max_m > b->y_min_m) ||
+           json_scan_fail(s, FAULT_WRONG_ORDER,
+                          "\"bounds_m\" with the greater numbers last were expected");
+}
+
+bool map_json_scan(struct json_scan *s, struct world *world)
+{
+    struct json_text key;
+    (void)json_scan_enter(s, JSON_KIND_OBJECT);
+    while (json_scan_next_member(s, &key)) {
+        if (json_text_is(&key, "bounds_m")) {
+            if (!scan_bounds(s, &world->bounds)) {
+                return false;
+            }
+        } else if (json_text_is(&key, "obstacles")) {
+            (void)json_scan_enter(s, JSON_KIND_ARRAY);
+            while (json_scan_next_item(s)) {
+                if (!scan_obstacle(s, world)) {
+                    return false;
+                }
+            }
+        } else if (!json_scan_skip(s, NULL, NULL)) {
+            return false;
+        }
+    }
+    return !s->error;
+}
