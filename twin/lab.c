@@ -1,9 +1,13 @@
 #include "twin/lab_parts.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/numbers/hash.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/json_write.h"
+#include "twin/pair/pair_run.h"
 
 /* ---- stepping -----------------------------------------------------------------------------
  */
@@ -89,6 +93,99 @@ static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
     end_team_step(&s);
 }
 
+/* ---- missions ---- */
+
+/* A step of a pair that takes missions. */
+struct mission_step_run {
+    struct missions_run run;
+    struct lab *lab;
+    const struct effects *fx;
+};
+
+/* Replies also go to the running mission. */
+static void emit_to_mission(void *context, const struct effect *effect)
+{
+    struct mission_step_run *s = context;
+    s->fx->emit(s->fx->context, effect);
+    if (effect->kind == EFFECT_REPLY) {
+        pair_missions_reply(&s->run, effect);
+    }
+}
+
+static void begin_mission_step(struct mission_step_run *s, struct lab *lab, uint32_t i,
+                               const struct effects *fx)
+{
+    const uint16_t team = lab->member[i].team;
+    notify_watcher(lab, i);
+    s->run.m = lab->parts[i].missions;
+    s->run.pair = lab->parts[i].pair;
+    s->run.p = &lab->p.pairs[i];
+    s->run.team = team == TEAM_NONE ? NULL : lab->p.teams[team].name;
+    s->run.fx = fx;
+    s->run.t_us = lab->state->t_us;
+    s->run.out_count = 0;
+    s->run.reply = NULL;
+    s->lab = lab;
+    s->fx = fx;
+}
+
+/* Sends the commands of the mission, as L1 would. Their replies may cause further ones. */
+static void end_mission_step(struct mission_step_run *s, uint32_t i)
+{
+    const struct effects watched = {emit_to_mission, s};
+    pair_missions_advance(&s->run);
+    for (size_t k = 0; k < s->run.out_count; k++) {
+        struct message message = {.t_us = s->run.t_us,
+                                  .topic = "t/p/command",
+                                  .payload = s->run.out[k].raw,
+                                  .stored_bytes = s->run.out[k].bytes,
+                                  .payload_bytes = s->run.out[k].bytes};
+        struct event event = {.kind = EVENT_KIND_COUNT};
+        (void)codec_native.decode("t", &message, codec_copy_event, &event);
+        if (event.kind == EVENT_COMMAND) {
+            memcpy(event.pair, s->run.p->id, sizeof event.pair);
+            step_plain(s->lab, i, &event, &watched);
+        }
+    }
+    pair_find_deadline(&s->lab->parts[i], s->run.p);
+    lab_reorder_deadline(s->lab, i);
+}
+
+static bool refuse_owned(struct mission_step_run *s, uint32_t i, const struct event *event)
+{
+    const struct mission_record *owner = pair_missions_running(s->run.m);
+    char why[ENTRY_DIFFERS_MAX];
+    if (event->kind != EVENT_COMMAND || !owner || pair_link_overtakes(event->command.op)) {
+        return false;
+    }
+    s->run.m->commands_refused++;
+    s->run.m->version++;
+    (void)snprintf(why, sizeof why,
+                   "mission %s owns this robot: wait for its end, or cancel it", owner->id);
+    pair_refuse_owned(&s->lab->parts[i], s->run.p, event, why, s->fx);
+    return true;
+}
+
+static void step_mission_pair(struct lab *lab, uint32_t i, const struct event *event,
+                              const struct effects *fx)
+{
+    struct mission_step_run s;
+    const struct effects watched = {emit_to_mission, &s};
+    begin_mission_step(&s, lab, i, fx);
+    const bool of_mission =
+        event->kind == EVENT_MISSION ||
+        (event->kind == EVENT_MALFORMED && strcmp(event->malformed.what, "mission") == 0);
+    if (event->kind != EVENT_MISSION && !refuse_owned(&s, i, event)) {
+        step_plain(lab, i, event, &watched);
+    }
+    if (of_mission && event->retained) {
+        lab->state->counts.retained++;
+    } else if (of_mission) {
+        pair_missions_apply(&s.run, event);
+    }
+    end_mission_step(&s, i);
+}
+
 /* away_us > 0: the deadline passed without reception, for at most this time. */
 static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct effects *fx)
 {
@@ -103,8 +200,17 @@ static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct
         s = begin_team_step(lab, team, fx);
         watched = (struct effects){emit_watched, &s};
     }
+    struct mission_step_run m;
+    const bool missions = lab->parts[i].missions && team == TEAM_NONE;
+    if (missions) {
+        begin_mission_step(&m, lab, i, fx);
+        watched = (struct effects){emit_to_mission, &m};
+    }
     pair_fire(&lab->parts[i], &lab->p.pairs[i], &watched);
     lab->state->outstanding -= open - pair->outstanding;
+    if (missions) {
+        end_mission_step(&m, i);
+    }
     lab_reorder_deadline(lab, i);
     if (team != TEAM_NONE) {
         end_team_step(&s);
@@ -184,10 +290,35 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
+/* Answers a mission to a pair that takes none. */
+static void refuse_mission(uint32_t i, const struct event *event, const struct effects *fx)
+{
+    char text[8 * EVENT_ID_MAX + 256];
+    const size_t bytes = JSON_FORMAT(
+        text, sizeof text, JSON_SECONDS("t", event->t_us), JSON("id", event->mission.id),
+        JSON("kind", event->mission.kind), JSON("state", mission_state_name(MISSION_REFUSED)),
+        JSON("code", fault_name(FAULT_NOT_APPLICABLE)),
+        JSON("detail", "this pair takes no missions: give it missions_max in the lab file"));
+    const struct effect out = {.kind = EFFECT_MISSION,
+                               .pair = i,
+                               .t_us = event->t_us,
+                               .side = SIDE_COUNT,
+                               .payload = {.text = text, .bytes = bytes}};
+    fx->emit(fx->context, &out);
+}
+
 static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
                       const struct effects *fx)
 {
     const struct lab_member *m = &lab->member[i];
+    if (lab->parts[i].missions && (m->team == TEAM_NONE || event->kind == EVENT_MISSION)) {
+        step_mission_pair(lab, i, event, fx);
+        return;
+    }
+    if (event->kind == EVENT_MISSION) {
+        refuse_mission(i, event, fx);
+        return;
+    }
     if (m->team == TEAM_NONE) {
         step_plain(lab, i, event, fx);
         return;
@@ -287,6 +418,19 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
+static void interrupt_missions(struct lab *lab, const struct effects *fx)
+{
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab->parts[i].missions) {
+            struct mission_step_run s;
+            begin_mission_step(&s, lab, (uint32_t)i, fx);
+            pair_missions_interrupt(&s.run);
+            pair_find_deadline(&lab->parts[i], s.run.p);
+            lab_reorder_deadline(lab, (uint32_t)i);
+        }
+    }
+}
+
 /* Applies an event of the whole lab. Before its first command a pair has no messages of a
  * session to lose. */
 static void step_all(struct lab *lab, const struct event *event, const struct effects *fx)
@@ -310,6 +454,9 @@ static void apply_lab_event(struct lab *lab, const struct event *event,
         lab->state->counts.starts += event->kind == EVENT_START;
         for (size_t k = 0; event->kind == EVENT_START && k < lab->p.team_count; k++) {
             team_live_mark_start(lab->live[k], event->t_us);
+        }
+        if (event->kind == EVENT_START) {
+            interrupt_missions(lab, fx);
         }
         record_absence(lab, event);
         return;
@@ -397,6 +544,14 @@ void lab_repeat_commands(const struct lab *lab, const struct effects *fx)
 {
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         const struct lab_member *m = &lab->member[i];
+        if (lab->parts[i].missions) {
+            const struct missions_run run = {.m = lab->parts[i].missions,
+                                             .pair = lab->parts[i].pair,
+                                             .p = &lab->p.pairs[i],
+                                             .fx = fx,
+                                             .t_us = lab->state->t_us};
+            pair_missions_repeat(&run);
+        }
         if (m->team != TEAM_NONE) {
             team_live_resend(lab->live[m->team], &lab->p.teams[m->team], m->robot,
                              lab->parts[i].pair, fx);

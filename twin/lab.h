@@ -15,6 +15,7 @@
 
 #include "logger/codec/codecs.h"
 #include "twin/following/pair_following.h"
+#include "twin/mission/pair_missions.h"
 #include "twin/team/live/team_live.h"
 #include "twin/team/step/team_params.h"
 
@@ -58,6 +59,7 @@ struct pair_parts {
     struct pair *pair;
     struct pair_dynamics *dynamics;     /* NULL: not identified */
     struct pair_following *following;   /* NULL: no following */
+    struct pair_missions *missions;     /* NULL: it takes none */
     struct delivery_memory *deliveries; /* of the whole lab; NULL: none */
     void *codec;                        /* state of its codec; NULL: none */
     const void *places;                 /* its first slot of open commands */
@@ -74,6 +76,12 @@ bool pair_answer_known(const struct pair_parts *parts, const struct pair_params 
 /* Fires what is due at pair->deadline_us; call again until that is beyond the wanted time. */
 void pair_fire(const struct pair_parts *parts, const struct pair_params *p,
                const struct effects *fx);
+
+/* Finds the pair's next deadline again, after its missions have changed. */
+void pair_find_deadline(const struct pair_parts *parts, const struct pair_params *p);
+/* Refuses L1's command, because something else commands the robot. */
+void pair_refuse_owned(const struct pair_parts *parts, const struct pair_params *p,
+                       const struct event *event, const char *why, const struct effects *fx);
 
 /* Size of the memory for lab_init(); and of its first part, which is always touched: the rest
  * holds open commands, of which pairs have few. */
@@ -97,15 +105,18 @@ int64_t lab_next_deadline(const struct lab *lab);
  * EVENT_STOP as the last event, if the daemon's state is wanted. */
 void lab_finish(struct lab *lab, const struct effects *fx);
 
-/* Emits the commands of teams again that may never have been sent, after a start: effects are
- * not executed while the journal is read. They have their original ids, so a robot that
- * received one recognises it. The state does not change. */
+/* Emits the commands of teams again that may never have been sent, after a start, and the ends
+ * of missions that it interrupted: effects are not executed while the journal is read. They
+ * have their original ids, so a robot that received one recognises it. The state does not
+ * change. */
 void lab_repeat_commands(const struct lab *lab, const struct effects *fx);
 
 size_t lab_pair_count(const struct lab *lab);
 const struct pair *lab_pair(const struct lab *lab, size_t index);
 /* Returns NULL for a pair without following. */
 const struct pair_following *lab_following(const struct lab *lab, size_t index);
+/* Returns NULL for a pair that takes no missions. */
+const struct pair_missions *lab_missions(const struct lab *lab, size_t index);
 /* Returns a pair's dynamics, followed by its samples; NULL for a pair without. */
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index);
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);

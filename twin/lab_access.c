@@ -173,6 +173,11 @@ const struct pair_following *lab_following(const struct lab *lab, size_t index)
     return lab->parts[index].following;
 }
 
+const struct pair_missions *lab_missions(const struct lab *lab, size_t index)
+{
+    return lab->parts[index].missions;
+}
+
 size_t lab_team_count(const struct lab *lab)
 {
     return lab->p.team_count;

@@ -26,6 +26,7 @@ static size_t parts_bytes_for(const struct lab_params *p)
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
         bytes += pair_following_bytes(p->pairs[i].following);
         bytes += align_bytes(lab_codec_of(&p->pairs[i])->state_bytes);
+        bytes += pair_missions_bytes(&p->pairs[i]);
     }
     for (size_t i = 0; i < p->team_count; i++) {
         bytes += team_live_state_bytes(&p->teams[i]);
@@ -138,6 +139,10 @@ static char *place_parts(struct lab *lab, char *at)
         if (lab_codec_of(p)->state_bytes > 0) {
             lab->parts[i].codec = at;
             at += align_bytes(lab_codec_of(p)->state_bytes);
+        }
+        if (pair_missions_bytes(p) > 0) {
+            lab->parts[i].missions = (void *)at;
+            at += pair_missions_bytes(p);
         }
     }
     return at;

@@ -8,7 +8,7 @@
 #include "twin/lab_parts.h"
 
 /* Increase it with every change of the meaning of struct pair or struct lab_state. */
-enum { LAB_LAYOUT = 24 };
+enum { LAB_LAYOUT = 25 };
 
 uint64_t lab_layout(const struct lab_params *p)
 {
@@ -21,6 +21,9 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct delivery_item),
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
+                            sizeof(struct pair_missions),
+                            sizeof(struct mission),
+                            sizeof(struct mission_plan),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),
@@ -119,6 +122,9 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
     if (parts->following) {
         save_bytes(lab, save, parts->following, pair_following_bytes(p->following));
     }
+    if (parts->missions) {
+        save_bytes(lab, save, parts->missions, pair_missions_bytes(p));
+    }
     save_commands(save, parts->pair, p);
 }
 
@@ -207,6 +213,11 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     load_commands(lab, from + placed + used, from + bytes);
     memcpy(lab->deliveries, from + placed, used);
     delivery_index(lab->deliveries);
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab->parts[i].missions) {
+            pair_missions_rebind(lab->parts[i].missions);
+        }
+    }
     lab_order_deadlines(lab);
     for (size_t k = 0; k < lab->p.team_count; k++) {
         team_live_rebind(lab->live[k], &lab->p.teams[k]);

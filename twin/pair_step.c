@@ -6,7 +6,9 @@ static int64_t earliest_deadline(const struct pair_parts *x)
     const int64_t fit_us = x->dynamics ? pair_dynamics_deadline(x->dynamics) : LAB_TIME_MAX;
     const int64_t control_us =
         x->following ? pair_following_deadline(x->following) : LAB_TIME_MAX;
-    return fit_us < control_us ? fit_us : control_us;
+    const int64_t mission_us = x->missions ? pair_missions_deadline(x->missions) : LAB_TIME_MAX;
+    const int64_t first_us = fit_us < control_us ? fit_us : control_us;
+    return mission_us < first_us ? mission_us : first_us;
 }
 
 static void learn_parameters(const struct pair_parts *x, const struct pair_run *run)
@@ -131,4 +133,18 @@ void pair_fire(const struct pair_parts *x, const struct pair_params *p,
     pair_fire_timeouts(&run);
     pair_publish_eta(&run);
     pair_update_deadline(&run, earliest_deadline(x));
+}
+
+void pair_find_deadline(const struct pair_parts *x, const struct pair_params *p)
+{
+    const struct pair_run run = {.pair = x->pair, .p = p};
+    pair_update_deadline(&run, earliest_deadline(x));
+}
+
+void pair_refuse_owned(const struct pair_parts *x, const struct pair_params *p,
+                       const struct event *event, const char *why, const struct effects *fx)
+{
+    const struct pair_run run = {
+        .pair = x->pair, .p = p, .fx = fx, .t_us = event->t_us, .event = event};
+    pair_link_refuse(&run, event->command.id, fault_name(FAULT_OWNED), why);
 }

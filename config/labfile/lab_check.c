@@ -381,6 +381,10 @@ void lab_check_following(const struct option_reading *reading, struct pair_follo
 
 void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair)
 {
+    if (pair->params.missions_max > 0 && pair->params.mode != PAIR_LINK) {
+        option_fault_at(reading, "missions_max", FAULT_ACCEPTS_NO_COMMANDS,
+                        "missions need mode: link; an observed pair cannot be commanded");
+    }
     static const char *const times[] = {"sync_tolerance_s", "timeout_s"};
     static const char *const asked[] = {"virtual_expected", "real_expected", "mode"};
     const struct pair_params *params = &pair->params;

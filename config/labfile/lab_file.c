@@ -1,10 +1,12 @@
 #include "config/labfile/lab_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text/names.h"
+#include "config/labfile/map_file.h"
 #include "logger/codec/codecs.h"
 
 void lab_file_free(struct lab_file *lab)
@@ -18,6 +20,11 @@ void lab_file_free(struct lab_file *lab)
             struct lab_following *const next = lab->followings->next;
             free(lab->followings);
             lab->followings = next;
+        }
+        while (lab->worlds) {
+            struct lab_world *const next = lab->worlds->next;
+            free(lab->worlds);
+            lab->worlds = next;
         }
         *lab = (struct lab_file){0};
     }
@@ -380,6 +387,45 @@ void lab_add_trigger(const struct option_reading *item, void *value, void *owner
     }
 }
 
+/* Missions of these pairs are planned on their maps. A file lies next to the lab file, or in
+ * the working directory. */
+static const struct world *load_world(struct option_reader *r, struct lab_file *lab,
+                                      const char *path)
+{
+    char found[LAB_PATH_MAX];
+    struct lab_world *world = lab->worlds;
+    while (world && strcmp(world->path, path) != 0) {
+        world = world->next;
+    }
+    if (world) {
+        return &world->world;
+    }
+    if (!text_file_sibling(r->file, path, found, sizeof found) || access(found, R_OK) != 0) {
+        (void)snprintf(found, sizeof found, "%s", path);
+    }
+    world = calloc(1, sizeof *world);
+    if (!world) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory for its maps");
+        return NULL;
+    }
+    world->path = path;
+    world->next = lab->worlds;
+    lab->worlds = world;
+    r->failed =
+        option_file_load(&map_file, found, &world->world, r->errors) != STATUS_OK || r->failed;
+    return &world->world;
+}
+
+static void load_worlds(struct option_reader *r, struct lab_file *lab)
+{
+    for (size_t i = 0; i < lab->pair_count; i++) {
+        struct pair_params *p = &lab->pairs[i];
+        if (p->missions_max > 0 && p->map[0]) {
+            p->world = load_world(r, lab, p->map);
+        }
+    }
+}
+
 static void finish_lab(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;
@@ -413,6 +459,7 @@ static void finish_lab(const struct option_reading *reading, void *values)
     free(list.nodes);
     lab->pairs = list.items;
     lab->pair_count = list.count;
+    load_worlds(r, lab);
     if (r->failed) {
         lab_file_free(lab);
     }

@@ -15,6 +15,7 @@
 #include "config/options/option_file.h"
 #include "config/team/team_file.h"
 #include "twin/lab.h"
+#include "twin/sim/robot/world.h"
 
 enum { LAB_MACHINES_MAX = 16 }; /* machine files */
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
@@ -96,6 +97,13 @@ struct lab_following {
     struct pair_following_params params;
 };
 
+/* A map for missions, shared by the pairs that name its file. */
+struct lab_world {
+    struct lab_world *next;
+    const char *path; /* as a pair names it */
+    struct world world;
+};
+
 struct lab_file { /* all zero is empty and may be freed */
     char name[LAB_NAME_MAX];
     struct broker_options broker;
@@ -124,6 +132,7 @@ struct lab_file { /* all zero is empty and may be freed */
     struct mapping_table *tables;                  /* owned; mapping tables of the pairs */
     /* owned; of the defaults, and of pairs that differ from them */
     struct lab_following *followings;
+    struct lab_world *worlds; /* owned; maps of pairs that take missions */
 };
 
 /* The option tables write to a struct lab_file and a struct lab_pair. */

@@ -192,7 +192,9 @@ static const struct option_row pair_rows[] = {
      "Codecs mapping and sparkplug: a file with rows (next to this one, else in the working directory), or the "
      "rows: [docs/robots/mapping.md](robots/mapping.md)."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
-     "Map of the robots' world for the page, as tandem robot --map reads it."},
+     "Map of the robots' world for the page and for missions, as tandem robot --map reads it."},
+    PAIR(missions_max, WHOLE("", "0", 0.0, PAIR_MISSIONS_MAX),
+     "Link mode: missions that may wait for their turn (docs/protocol/mission.md); 0: the pair takes none."),
     {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),
      "Suspect, and do not promote, fitted values that look like another unit's."},
     {"sync_tolerance_s", TIME("s", "0.05", 0.0, 3600.0), IN_PAIR(params.sync_tolerance_us),
@@ -441,6 +443,9 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         hash = hash_bytes(hash, id, strlen(id) + 1);
         hash = option_hash(lab_pair_options(), &pair, hash);
         hash = mapping_table_hash(p->pairs[i].speaks.mapping, hash);
+        if (p->pairs[i].world) {
+            hash = hash_bytes(hash, p->pairs[i].world, sizeof *p->pairs[i].world);
+        }
     }
     for (size_t i = 0; i < p->team_count; i++) {
         hash = hash_bytes(hash, &p->teams[i].hash, sizeof p->teams[i].hash);

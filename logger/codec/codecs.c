@@ -6,6 +6,7 @@
 
 #include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
+#include "logger/message/mission_request.h"
 #include "logger/message/team_forecast.h"
 #include "logger/message/team_request.h"
 
@@ -171,8 +172,11 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     };
     const char *rest = find_rest(prefix, message->topic);
     struct event e = {.pair = "$lab"};
-    if (rest && strcmp(rest, team_order_kind.what) == 0 && team_request_names_team(message)) {
+    if (rest && strcmp(rest, team_order_kind.what) == 0 && team_request_has(message, "team")) {
         return payload_decode(&team_order_kind, SIDE_COUNT, message, &e, emit, context);
+    }
+    if (rest && strcmp(rest, "request") == 0 && team_request_has(message, "mission")) {
+        return payload_decode(&mission_order_kind, SIDE_COUNT, message, &e, emit, context);
     }
     if (rest && strcmp(rest, TEAM_FORECAST_LINE) == 0) {
         return team_forecast_decode(message, emit, context);
@@ -250,7 +254,8 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     if (lab_line_is(prefix, message->topic)) {
         return decode_lab_line(prefix, message, emit, context);
     }
-    if (team_request_decode(prefix, message, emit, context)) {
+    if (team_request_decode(prefix, message, emit, context) ||
+        mission_request_decode(prefix, message, emit, context)) {
         return 1;
     }
     if (set && set->foreign && receive_foreign(set, message, emit, context)) {

@@ -48,6 +48,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_REQUEST, "request") /* a request about parameter sets, by HTTP */                  \
     X(EVENT_FIT, "fit") /* a requested fit of dynamics has ended */                            \
     X(EVENT_TEAM, "team") /* a request to a team: by a robot's own controller or a person */   \
+    X(EVENT_MISSION, "mission") /* a mission for the pair's robot, or its cancelling */        \
     X(EVENT_FAULT, "fault") /* a robot reports that something is wrong with it */              \
     X(EVENT_NOTE, "note") /* an observation of a codec that changes nothing: an order accepted … */ \
     X(EVENT_FORECAST, "forecast") /* the daemon's prediction of what a team will do */         \
@@ -297,6 +298,16 @@ struct event_team {
     char reason[96]; /* reason, for the record */
 };
 
+/* A mission; its kind reads the rest of the text. */
+struct event_mission {
+    char id[EVENT_ID_MAX];
+    char kind[12];
+    int8_t cancel; /* 1: end the mission of this id */
+    char by[24];   /* requester, for the record */
+    const char *raw; /* [raw_bytes] the message, one JSON object, borrowed for the step */
+    size_t raw_bytes;
+};
+
 /* Faults that a robot reports. */
 /* clang-format off */
 #define FAULT_KINDS(X)                                                                         \
@@ -382,6 +393,7 @@ struct event {
         struct event_note note;
         struct event_session session;
         struct event_team team;
+        struct event_mission mission;
         const struct team_forecast *forecast; /* EVENT_FORECAST: borrowed */
         int64_t away_us;                      /* EVENT_AWAY: for how long */
         struct event_start start;

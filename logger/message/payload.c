@@ -306,12 +306,13 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
 {
     char place[32] = "";
     char id[EVENT_ID_MAX] = "";
-    if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY || kind->kind == EVENT_TEAM) {
-        memcpy(id,
-               kind->kind == EVENT_COMMAND ? e->command.id
-               : kind->kind == EVENT_REPLY ? e->reply.id
-                                           : e->team.id,
-               sizeof id);
+    const char *known = kind->kind == EVENT_COMMAND   ? e->command.id
+                        : kind->kind == EVENT_REPLY   ? e->reply.id
+                        : kind->kind == EVENT_TEAM    ? e->team.id
+                        : kind->kind == EVENT_MISSION ? e->mission.id
+                                                      : NULL;
+    if (known) {
+        memcpy(id, known, sizeof id);
     }
     payload_begin(e, m, EVENT_MALFORMED, e->side);
     memcpy(e->malformed.id, id, sizeof id);

@@ -212,7 +212,8 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_TEAM:
         json_write_text(w, "op", team_op_name(event->team.op));
         break;
-    case EVENT_FORECAST: /* teams have no log, so these do not occur */
+    case EVENT_MISSION: /* missions and teams have no log, so these do not occur */
+    case EVENT_FORECAST:
     case EVENT_TICK:
     case EVENT_AWAY:
     case EVENT_SESSION:

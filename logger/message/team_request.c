@@ -208,7 +208,7 @@ const struct payload_kind team_order_kind = {
     "request", EVENT_TEAM, PAYLOAD_PART(team, order_members),
     "\"team\" and \"op\" were expected", check_operation};
 
-bool team_request_names_team(const struct message *message)
+bool team_request_has(const struct message *message, const char *member)
 {
     struct json_scan s;
     struct json_text key;
@@ -217,7 +217,7 @@ bool team_request_names_team(const struct message *message)
         return false;
     }
     while (json_scan_next_member(&s, &key)) {
-        if (json_text_is(&key, "team")) {
+        if (json_text_is(&key, member)) {
             return true;
         }
         (void)json_scan_skip(&s, NULL, NULL);

@@ -20,7 +20,7 @@ extern const size_t team_request_topic_count;
 bool team_request_decode(const char *prefix, const struct message *message, event_emit *emit,
                          void *context);
 
-/* Is this line of the daemon's about a team? */
-bool team_request_names_team(const struct message *message);
+/* Has this line of the daemon's the member: is it about a "team", or a "mission"? */
+bool team_request_has(const struct message *message, const char *member);
 
 #endif

@@ -20,7 +20,7 @@
 #include "service/daemon/forecasts.h"
 #include "service/daemon/snapshots.h"
 #include "service/mqtt/mqtt_client.h"
-#include "service/sim/mission/map_file.h"
+#include "service/sim/mission/maps.h"
 #include "web/http/event_hub.h"
 #include "web/http/metrics.h"
 

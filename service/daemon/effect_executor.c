@@ -736,6 +736,12 @@ void effect_executor_emit(void *context, const struct effect *effect)
             send_eta(d, effect->pair, effect->payload.text, effect->payload.bytes);
         }
         break;
+    case EFFECT_MISSION:
+        if (d->effect_executor.live) {
+            publish_for(d, effect->pair, "mission/status", effect->payload.text,
+                        effect->payload.bytes, GATEWAY_SURE);
+        }
+        break;
     case EFFECT_FIT:
         if (d->effect_executor.live) {
             fits_begin(d->fits, effect->pair, effect->side);

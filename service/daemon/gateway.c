@@ -7,6 +7,7 @@
 #include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
+#include "logger/message/mission_request.h"
 #include "logger/message/team_request.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
@@ -264,6 +265,12 @@ static void list_topics(const struct daemon *d, struct subscription *s)
     topic_list_add(&s->others, prefix, "+/+/machines", 0);
     for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
         add_topic(s, prefix, team_request_topics[i], 1);
+    }
+    for (size_t i = 0; i < lab_pair_count(d->lab); i++) {
+        if (lab_missions(d->lab, i)) {
+            add_topic(s, prefix, mission_request_topic, 1);
+            break;
+        }
     }
     add_foreign(s, set);
 }

@@ -14,7 +14,7 @@
 #include "config/labfile/lab_secrets.h"
 #include "config/options/option_file.h"
 #include "service/daemon/daemon.h"
-#include "service/sim/mission/map_file.h"
+#include "service/sim/mission/maps.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"

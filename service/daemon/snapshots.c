@@ -29,7 +29,7 @@ struct copy {
     _Alignas(max_align_t) unsigned char state[];
 };
 
-enum { STATE_COUNT = 3 }; /* states of a pair: itself, its dynamics, its following */
+enum { STATE_COUNT = 4 }; /* of a pair: itself, its dynamics, following, missions */
 
 struct snapshot {
     struct view view; /* first member: readers get a pointer to it */
@@ -40,8 +40,9 @@ struct snapshot {
     const struct pair **pairs;
     const struct pair_dynamics **dynamics; /* the heads without samples */
     const struct pair_following **following;
+    const struct pair_missions **missions;
     const struct team_live **live_teams;
-    /* [STATE_COUNT * pair_count + team_count] NULL: none; the four arrays follow it in
+    /* [STATE_COUNT * pair_count + team_count] NULL: none; the five arrays follow it in
      * memory */
     struct copy *copies[];
 };
@@ -142,7 +143,8 @@ static long find_pair(const struct view *view, const char *id)
     return lab_find(snapshot_of(view)->snapshots->lab, id);
 }
 
-/* A state of the lab. The order is: all pairs, their dynamics, their following, all teams. */
+/* A state of the lab. The order is: all pairs, their dynamics, following, missions, all teams.
+ */
 struct state {
     const void *at; /* NULL: none */
     uint64_t version;
@@ -160,9 +162,13 @@ static struct state read_state(const struct snapshot *s, size_t k)
         const struct pair_dynamics *dynamics = lab_dynamics(lab, k - n);
         return (struct state){dynamics, dynamics ? dynamics->version : 0};
     }
-    if (k < STATE_COUNT * n) {
+    if (k < 3 * n) {
         const struct pair_following *following = lab_following(lab, k - 2 * n);
         return (struct state){following, following ? following->version : 0};
+    }
+    if (k < STATE_COUNT * n) {
+        const struct pair_missions *missions = lab_missions(lab, k - 3 * n);
+        return (struct state){missions, missions ? missions->version : 0};
     }
     const struct team_live *live = lab_team(lab, k - STATE_COUNT * n);
     return (struct state){live, live->version};
@@ -173,7 +179,8 @@ static size_t state_bytes(const struct snapshot *s, size_t k, const struct state
     const size_t n = s->view.pair_count;
     return k < n                 ? pair_copy_bytes(state->at, &s->view.params[k])
            : k < 2 * n           ? sizeof(struct pair_dynamics)
-           : k < STATE_COUNT * n ? sizeof(struct pair_following)
+           : k < 3 * n           ? sizeof(struct pair_following)
+           : k < STATE_COUNT * n ? pair_missions_bytes(&s->view.params[k - 3 * n])
                                  : team_live_state_bytes(&s->view.teams[k - STATE_COUNT * n]);
 }
 
@@ -186,9 +193,11 @@ static void show_copy(struct snapshot *s, size_t k)
     } else if (k < 2 * n) {
         s->dynamics[k - n] = state;
         s->view.dynamics = s->dynamics;
-    } else if (k < STATE_COUNT * n) {
+    } else if (k < 3 * n) {
         s->following[k - 2 * n] = state;
         s->view.following = s->following;
+    } else if (k < STATE_COUNT * n) {
+        s->missions[k - 3 * n] = state;
     } else {
         s->live_teams[k - STATE_COUNT * n] = state;
     }
@@ -310,7 +319,9 @@ static struct snapshot *begin_snapshot(struct snapshots *snapshots)
     s->pairs = (void *)(s->copies + copies);
     s->dynamics = (void *)(s->pairs + n);
     s->following = (void *)(s->dynamics + n);
-    s->live_teams = (void *)(s->following + n);
+    s->missions = (void *)(s->following + n);
+    s->live_teams = (void *)(s->missions + n);
+    s->view.missions = s->missions;
     s->view.pairs = s->pairs;
     s->view.live_teams = s->live_teams;
     atomic_init(&s->holders, 1);

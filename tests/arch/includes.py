@@ -67,7 +67,8 @@ config/machine: base/errors base/numbers twin/machine config/options config/draw
 config/mapping: base/numbers logger/message logger/codec config/options
 config/model: base/text base/numbers identification/model config/options
 config/team: base/text base/numbers twin/team/step twin/team/check config/options
-config/labfile: base/text base/errors base/numbers logger/message logger/codec identification/model identification/geometry twin/following twin
+config/labfile: base/text base/errors base/numbers logger/message logger/codec identification/model identification/geometry twin/following
+  twin/mission twin/sim/robot twin
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/following twin/report logger/storage web/http
@@ -86,7 +87,7 @@ service/machine: base/text base/numbers base/expression twin/machine twin config
 service/sim/check: base/text base/numbers identification/numeric logger/message logger/codec service/tool service/mqtt
 service/sim/mission: base/text logger/message twin/sim/robot twin/mission config/options config/labfile service/tool service/mqtt
 service/sim/robot: base/text base/numbers logger/message logger/codec identification/geometry twin/sim/robot
-  config/options config/machine service/tool service/mqtt service/wire service/arm service/sim/check
+  config/options config/labfile config/machine service/tool service/mqtt service/wire service/arm service/sim/check
   service/sim/mission
 service/sim/experiment: base/numbers logger/message identification/model twin/sim/experiment config/options
   config/model config/labfile service/tool

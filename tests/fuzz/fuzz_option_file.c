@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "service/sim/experiment/experiment_file.h"
-#include "service/sim/mission/map_file.h"
+#include "config/labfile/map_file.h"
 #include "service/sim/robot/robot_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/sim/mission/map_file.h"
+#include "config/labfile/map_file.h"
 
 static void test_example(void)
 {

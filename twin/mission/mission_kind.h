@@ -16,7 +16,7 @@
 
 enum {
     MISSION_KIND_MAX = 12,      /* bytes of a kind's name with its NUL */
-    MISSION_JSON_MAX = 16384,   /* bytes of the text of a mission */
+    MISSION_JSON_MAX = 32768,   /* bytes of the text of a mission */
     MISSION_PLAN_BYTES = 32768, /* room of a plan, and of the work on it */
     MISSION_WORK_BYTES = 32768
 };

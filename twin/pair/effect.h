@@ -43,6 +43,8 @@
     /* publish this pair's fidelity of following */                                            \
     X(EFFECT_FIDELITY, "fidelity")                                                             \
     X(EFFECT_DYNAMICS, "dynamics") /* publish the identified dynamics of this pair */          \
+    /* publish payload: the state of a mission, and what it has just done */                   \
+    X(EFFECT_MISSION, "mission")                                                               \
     X(EFFECT_LOG, "log") /* record: all - one event of this pair, unchanged */                 \
     /* teams, whose numbers follow those of the pairs: an effect of the team, */               \
     X(EFFECT_TEAM, "team")                                                                     \

@@ -19,11 +19,14 @@
 #include "logger/message/event.h"
 #include "twin/pair/clock_map.h"
 
+struct world; /* twin/sim/robot/world.h */
+
 enum {
     PAIR_OUTSTANDING_MAX = 64, /* maximum of simultaneously open commands */
     PAIR_WINDOW_MAX = 128,     /* moves stored for the batch fit */
     PAIR_TOLERANCES_MAX = 12,
     PAIR_MAP_MAX = 128,
+    PAIR_MISSIONS_MAX = 16, /* missions that may wait */
     PAIR_ARM_MAX = 16,
     DYNAMICS_MODEL_NAME_MAX = 28,
     DYNAMICS_WINDOW_MIN = 100, /* samples */
@@ -194,7 +197,9 @@ struct pair_params {
     const struct pair_following_params *following;
     char codec[CODEC_NAME_MAX];  /* codec of its robots: a name of codecs.h, */
     struct codec_options speaks; /* and the codec's options */
-    char map[PAIR_MAP_MAX];      /* file of their world, for drawing; "": none */
+    char map[PAIR_MAP_MAX];      /* file of their world; "": none */
+    const struct world *world;   /* that map, for missions; borrowed, NULL: none */
+    uint32_t missions_max;       /* 0..PAIR_MISSIONS_MAX that may wait; 0: it takes none */
     /* Versions of both programs while their connections name none; "": unknown. */
     char version[SIDE_COUNT][EVENT_VERSION_MAX];
 };

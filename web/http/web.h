@@ -51,6 +51,8 @@ struct view {
     const struct pair_dynamics *const *dynamics;
     /* [pair_count] NULL: the pair does not follow. The array is NULL when none does. */
     const struct pair_following *const *following;
+    /* [pair_count] NULL: the pair takes no missions. */
+    const struct pair_missions *const *missions;
     size_t team_count;
     const struct team_params *teams;           /* [team_count] */
     const struct team_live *const *live_teams; /* [team_count] their live states */
@@ -130,7 +132,7 @@ struct web_source {
     /* Copies the machine states that a robot publishes, JSON; returns their bytes, 0 for
      * none. */
     size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
-    /* Returns the map of the pair's world, JSON (service/sim/mission/map_file.h), [*bytes];
+    /* Returns the map of the pair's world, JSON (service/sim/mission/maps.h), [*bytes];
      * NULL: none. Lives as long as the source. */
     const char *(*map)(void *context, size_t pair, size_t *bytes);
     /* Returns the SVG of a lab's machine, [*bytes]; NULL: no machine of this name. Lives as

@@ -1,6 +1,6 @@
-/* service/sim/mission/mission_command.c - `tandem mission`: runs L1 and L2 on a live pair. It
- * sends the commands of the mission's machines and reports each leg: replies as they come, then
- * laps and verdicts from the daemon's entries, as lines, table and JSON. */
+/* service/sim/mission/mission_command.c - `tandem mission`: sends a mission to the daemon,
+ * which carries it out, and follows it. Each leg is reported: replies as they come, then laps
+ * and verdicts from the daemon's entries, as lines, table and JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "base/text/utf8.h"
 #include "config/labfile/lab_file.h"
 #include "config/options/option_file.h"
-#include "logger/message/codec_native.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/sim/mission/mission_file.h"
+#include "service/sim/mission/mission_message.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
@@ -30,7 +30,10 @@ enum {
     DETAIL_MAX = 128,
     WAIT_SLICE_US = 50 * 1000, /* longest delay before a signal is noticed */
     STOP_MS = 3000,
-    SESSION_S = 60, /* time for which the broker keeps replies while the link is down */
+    SESSION_S = 60, /* time for which the broker keeps messages while the link is down */
+    STATE_MAX = 16,
+    AGAIN_US = 5 * 1000 * 1000,          /* without an answer the mission is sent again, */
+    TIMES_MAX = 4,                       /* at most as often */
     QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, wait for the robot's answer */
     /* wait for the retained message of the daemon's presence */
     DAEMON_US = 2000 * 1000
@@ -39,10 +42,10 @@ enum {
 /* One command and its results. */
 struct leg {
     struct event_command command;
-    unsigned step; /* see struct mission_effect */
+    unsigned step; /* 0: asks for the pose; above the count: the way home */
     int64_t sent_us;
     int64_t reply_us; /* LAB_TIME_NONE: no reply */
-    enum reply_status status;
+    char status[STATE_MAX];
     char from[FROM_MAX]; /* "real", "virtual", "tandem" */
     char detail[DETAIL_MAX];
     double angle_rad, range_m; /* for a ray, else NaN */
@@ -57,30 +60,34 @@ struct leg {
 struct log_entry {
     int64_t t_us;
     unsigned step, layer;
-    enum mission_level level;
+    char level[STATE_MAX];
     char text[MISSION_TEXT_MAX];
 };
 
 struct mission_run {
     const char *lab_path, *mission_path, *pair; /* the pair's id; at first as requested */
+    const char *id;                             /* of the mission; NULL: a new one */
     double connect_s, linger_s;
     bool json, quiet;
     struct lab_file lab;
     struct mission_file file;
     struct session session;
+    char new_id[EVENT_ID_MAX];
+    char mission_topic[MESSAGE_TOPIC_MAX];
+    char status_topic[MESSAGE_TOPIC_MAX];
     char command_topic[MESSAGE_TOPIC_MAX];
-    char reply_topic[MESSAGE_TOPIC_MAX];
     char entry_topic[MESSAGE_TOPIC_MAX];
     char daemon_topic[MESSAGE_TOPIC_MAX];
     bool daemon_is_there;
 
-    struct mission mission;
-    const json_t *document;    /* the current message … */
-    const struct event *event; /* … and its decoding as a reply */
-    bool ended;
-    enum l2_verdict verdict;
-    int64_t start_us, end_us, quit_us; /* quit_us 0: not quit */
-    uint64_t foreign;                  /* commands to the pair from others */
+    char state[STATE_MAX]; /* of the mission, as last reported; "": not yet */
+    bool ended, refused;
+    char code[32], detail[MISSION_TEXT_MAX];
+    double obstacles_found, replies_of_others; /* counts, as reported */
+    json_t *machines;                          /* owned; NULL: none reported */
+    int64_t start_us, end_us, quit_us;         /* quit_us 0: not quit */
+    unsigned times;                            /* how often it was sent */
+    uint64_t foreign;                          /* commands to the pair from others */
     uint64_t malformed;
 
     size_t leg_count, log_count, omitted; /* omitted: legs and log entries without room */
@@ -90,41 +97,61 @@ struct mission_run {
 
 /* --- what happened -------------------------------------------------------------------- */
 
-static void add_leg(struct mission_run *r, const struct mission_effect *effect)
+static void copy_text(const json_t *object, const char *key, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s", json_file_text(object, key));
+    (void)utf8_tame(out); /* terminal escape sequences must not pass */
+}
+
+static double read_count(const json_t *object, const char *key)
+{
+    const double value = json_file_real(object, key);
+    return isfinite(value) ? value : 0.0;
+}
+
+static unsigned step_of(const json_t *status)
+{
+    return (unsigned)read_count(status, "step");
+}
+
+static void add_leg(struct mission_run *r, const json_t *status, const json_t *command)
 {
     if (r->leg_count == LEGS_MAX) {
         r->omitted++;
         return;
     }
-    r->legs[r->leg_count++] = (struct leg){.command = effect->command,
-                                           .step = effect->step,
-                                           .sent_us = effect->t_us,
-                                           .reply_us = LAB_TIME_NONE,
-                                           .angle_rad = nan(""),
-                                           .range_m = nan(""),
-                                           .pose = {nan(""), nan(""), nan("")},
-                                           .real_lap_s = nan(""),
-                                           .virtual_lap_s = nan(""),
-                                           .lag_s = nan("")};
+    struct leg *leg = &r->legs[r->leg_count++];
+    *leg = (struct leg){.step = step_of(status),
+                        .sent_us = lab_us(json_file_real(status, "t")),
+                        .reply_us = LAB_TIME_NONE,
+                        .angle_rad = nan(""),
+                        .range_m = nan(""),
+                        .pose = {nan(""), nan(""), nan("")},
+                        .real_lap_s = nan(""),
+                        .virtual_lap_s = nan(""),
+                        .lag_s = nan("")};
+    copy_text(command, "id", leg->command.id, sizeof leg->command.id);
+    copy_text(command, "op", leg->command.op, sizeof leg->command.op);
+    leg->command.rotation_rad = read_count(command, "rotation_rad");
+    leg->command.displacement_m = read_count(command, "displacement_m");
 }
 
-static void add_log_entry(struct mission_run *r, const struct mission_effect *effect)
+static void add_log_entry(struct mission_run *r, const json_t *status, const json_t *message)
 {
+    struct log_entry entry = {.t_us = lab_us(json_file_real(status, "t")),
+                              .step = step_of(status),
+                              .layer = (unsigned)read_count(message, "layer")};
+    copy_text(message, "level", entry.level, sizeof entry.level);
+    copy_text(message, "text", entry.text, sizeof entry.text);
     if (!r->json && !r->quiet) {
-        (void)printf("L%u %-7s %s\n", effect->layer, mission_level_name(effect->level),
-                     effect->text);
+        (void)printf("L%u %-7s %s\n", entry.layer, entry.level, entry.text);
         (void)fflush(stdout);
     }
     if (r->log_count == LOG_ENTRIES_MAX) {
         r->omitted++;
         return;
     }
-    struct log_entry *log_entry = &r->log_entries[r->log_count++];
-    *log_entry = (struct log_entry){.t_us = effect->t_us,
-                                    .step = effect->step,
-                                    .layer = effect->layer,
-                                    .level = effect->level};
-    (void)snprintf(log_entry->text, sizeof log_entry->text, "%s", effect->text);
+    r->log_entries[r->log_count++] = entry;
 }
 
 /* Searches the newest first, because replies and entries concern the last ones. */
@@ -145,8 +172,7 @@ static void show_leg(const struct leg *leg)
     if (strcmp(c->op, "go") == 0) {
         (void)printf(" %+.3f rad %.3f m", c->rotation_rad, c->displacement_m);
     }
-    (void)printf("  %s in %.3f s", reply_status_name(leg->status),
-                 lab_s(leg->reply_us - leg->sent_us));
+    (void)printf("  %s in %.3f s", leg->status, lab_s(leg->reply_us - leg->sent_us));
     if (isfinite(leg->angle_rad) && isfinite(leg->range_m)) {
         (void)printf("  %+.3f rad: %.3f m", leg->angle_rad, leg->range_m);
     } else if (strcmp(c->op, "go") == 0) {
@@ -156,42 +182,38 @@ static void show_leg(const struct leg *leg)
     (void)fflush(stdout);
 }
 
-static void copy_text(const json_t *object, const char *key, char *out, size_t size)
+static void record_answer(struct mission_run *r, const json_t *status, const json_t *reply)
 {
-    (void)snprintf(out, size, "%s", json_file_text(object, key));
-    (void)utf8_tame(out); /* terminal escape sequences must not pass */
-}
-
-/* Call after the mission processed a reply: pose is the robot's from then on. */
-static void record_answer(struct mission_run *r, const double pose[3])
-{
-    const struct event_reply *reply = &r->event->reply;
-    struct leg *leg = find_leg(r, reply->id);
+    struct leg *leg = find_leg(r, json_file_text(reply, "id"));
+    const json_t *values = json_object_get(reply, "values");
+    const json_t *pose = json_object_get(status, "pose");
     if (!leg || leg->reply_us != LAB_TIME_NONE) {
         return;
     }
-    leg->reply_us = r->event->t_us;
-    leg->status = reply->status;
-    copy_text(r->document, "from", leg->from, sizeof leg->from);
-    copy_text(r->document, "detail", leg->detail, sizeof leg->detail);
-    leg->angle_rad = native_reply_number(reply, "angle_rad");
-    leg->range_m = native_reply_number(reply, "range_m");
-    memcpy(leg->pose, pose, sizeof leg->pose);
+    leg->reply_us = lab_us(json_file_real(status, "t"));
+    copy_text(reply, "status", leg->status, sizeof leg->status);
+    copy_text(reply, "from", leg->from, sizeof leg->from);
+    copy_text(reply, "detail", leg->detail, sizeof leg->detail);
+    leg->angle_rad = json_file_real(values, "angle_rad");
+    leg->range_m = json_file_real(values, "range_m");
+    for (size_t i = 0; i < COUNT(leg->pose) && i < json_array_size(pose); i++) {
+        leg->pose[i] = json_number_value(json_array_get(pose, i));
+    }
     if (!r->json && !r->quiet) {
         show_leg(leg);
     }
 }
 
-static void record_entry(struct mission_run *r)
+static void record_entry(struct mission_run *r, const json_t *entry)
 {
-    struct leg *leg = find_leg(r, json_file_text(r->document, "id"));
+    struct leg *leg = find_leg(r, json_file_text(entry, "id"));
     if (leg) {
         leg->compared = true;
-        copy_text(r->document, "verdict", leg->verdict, sizeof leg->verdict);
-        leg->inconsistent = json_is_false(json_object_get(r->document, "consistent"));
-        leg->real_lap_s = json_file_real(r->document, "real_lap_s");
-        leg->virtual_lap_s = json_file_real(r->document, "virtual_lap_s");
-        leg->lag_s = json_file_real(r->document, "lag_s");
+        copy_text(entry, "verdict", leg->verdict, sizeof leg->verdict);
+        leg->inconsistent = json_is_false(json_object_get(entry, "consistent"));
+        leg->real_lap_s = json_file_real(entry, "real_lap_s");
+        leg->virtual_lap_s = json_file_real(entry, "virtual_lap_s");
+        leg->lag_s = json_file_real(entry, "lag_s");
     }
 }
 
@@ -210,19 +232,14 @@ static bool is_complete(const struct mission_run *r)
 
 static const char *verdict_word(const struct mission_run *r)
 {
-    if (!r->ended) {
-        return "unanswered";
-    }
-    return r->verdict == L2_VERDICT_DONE   ? "done"
-           : r->verdict == L2_VERDICT_QUIT ? "quit"
-                                           : "failed";
+    return r->ended ? r->state : "unanswered";
 }
 
 static void print_leg(const struct leg *leg)
 {
     (void)printf("%4u  %-14s %-6s %8.3f %8.3f  %-8s", leg->step, leg->command.id,
                  leg->command.op, leg->command.rotation_rad, leg->command.displacement_m,
-                 leg->reply_us == LAB_TIME_NONE ? "-" : reply_status_name(leg->status));
+                 leg->reply_us == LAB_TIME_NONE ? "-" : leg->status);
     csv_tables_cell(stdout, 9, 3, 'f', leg->real_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->virtual_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->lag_s);
@@ -239,9 +256,9 @@ static void print_mission(const struct mission_run *r)
     }
     (void)printf("\nmission %s on %s: %s, %zu commands in %.1f s", r->file.name, r->pair,
                  verdict_word(r), r->leg_count, lab_s(r->end_us - r->start_us));
-    if (r->mission.obstacles_found > 0) {
-        (void)printf(", %u obstacle%s found", (unsigned)r->mission.obstacles_found,
-                     r->mission.obstacles_found == 1 ? "" : "s");
+    if (r->obstacles_found > 0.0) {
+        (void)printf(", %.0f obstacle%s found", r->obstacles_found,
+                     r->obstacles_found > 1.0 ? "s" : "");
     }
     if (r->omitted > 0) {
         (void)printf(", %zu records omitted", r->omitted);
@@ -252,15 +269,15 @@ static void print_mission(const struct mission_run *r)
 static void write_leg(struct json_writer *w, const struct leg *leg)
 {
     const bool answered = leg->reply_us != LAB_TIME_NONE;
-    JSON_OPEN(
-        w, NULL, JSON("id", leg->command.id), JSON("step", leg->step),
-        JSON("op", leg->command.op), JSON("rotation_rad", leg->command.rotation_rad),
-        JSON("displacement_m", leg->command.displacement_m), JSON_SECONDS("t", leg->sent_us),
-        JSON("status", answered ? reply_status_name(leg->status) : NULL),
-        JSON_SECONDS("reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE),
-        JSON("from", leg->from[0] ? leg->from : NULL), JSON_OPTIONAL("detail", leg->detail),
-        JSON_IF(isfinite(leg->angle_rad), JSON("angle_rad", leg->angle_rad)),
-        JSON_IF(isfinite(leg->range_m), JSON("range_m", leg->range_m)));
+    JSON_OPEN(w, NULL, JSON("id", leg->command.id), JSON("step", leg->step),
+              JSON("op", leg->command.op), JSON("rotation_rad", leg->command.rotation_rad),
+              JSON("displacement_m", leg->command.displacement_m),
+              JSON_SECONDS("t", leg->sent_us), JSON("status", answered ? leg->status : NULL),
+              JSON_SECONDS("reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE),
+              JSON("from", leg->from[0] ? leg->from : NULL),
+              JSON_OPTIONAL("detail", leg->detail),
+              JSON_IF(isfinite(leg->angle_rad), JSON("angle_rad", leg->angle_rad)),
+              JSON_IF(isfinite(leg->range_m), JSON("range_m", leg->range_m)));
     json_write_axes(w, "pose", leg->pose, 3);
     JSON_WRITE(w, JSON("real_lap_s", leg->real_lap_s),
                JSON("virtual_lap_s", leg->virtual_lap_s), JSON("lag_s", leg->lag_s),
@@ -273,30 +290,19 @@ static void write_log_entry(struct json_writer *w, const struct log_entry *log_e
 {
     JSON_WRITE_OBJECT(w, NULL, JSON_SECONDS("t", log_entry->t_us),
                       JSON("step", log_entry->step), JSON("layer", log_entry->layer),
-                      JSON("level", mission_level_name(log_entry->level)),
-                      JSON("text", log_entry->text));
-}
-
-/* Writes how often each state was entered. */
-static void write_machine(struct json_writer *w, const struct efsm_table *table,
-                          const struct efsm *m, const struct efsm_stats *stats)
-{
-    JSON_OPEN(w, table->name, JSON("state", efsm_state_name(table, m->state)));
-    JSON_MAP(w, "visits", size_t i = 0; i < table->state_count; i++) {
-        json_write_int(w, table->states[i].name, stats->visits[i]);
-    }
-    json_write_close(w);
+                      JSON("level", log_entry->level), JSON("text", log_entry->text));
 }
 
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct mission_run *r = what;
-    JSON_WRITE(w, JSON("mission", r->file.name), JSON("pair", r->pair),
-               JSON("verdict", verdict_word(r)), JSON_SECONDS("t", r->start_us),
+    JSON_WRITE(w, JSON("mission", r->file.name), JSON("pair", r->pair), JSON("id", r->id),
+               JSON("verdict", verdict_word(r)), JSON_IF(r->code[0], JSON("code", r->code)),
+               JSON_IF(r->detail[0], JSON("detail", r->detail)), JSON_SECONDS("t", r->start_us),
                JSON_SECONDS("duration_s", r->end_us - r->start_us),
                JSON("steps", r->file.plan.step_count),
-               JSON("obstacles_found", r->mission.obstacles_found),
-               JSON("replies_of_others", r->mission.stray_count),
+               JSON("obstacles_found", r->obstacles_found),
+               JSON("replies_of_others", r->replies_of_others),
                JSON("commands_of_others", r->foreign), JSON("omitted", r->omitted));
     JSON_LIST(w, "legs", size_t i = 0; i < r->leg_count; i++) {
         write_leg(w, &r->legs[i]);
@@ -304,10 +310,9 @@ static void write_members(const void *what, struct json_writer *w)
     JSON_LIST(w, "messages", size_t i = 0; i < r->log_count; i++) {
         write_log_entry(w, &r->log_entries[i]);
     }
-    json_write_object(w, "machines");
-    write_machine(w, &l1_table, &r->mission.l1, &r->mission.l1_stats);
-    write_machine(w, &l2_table, &r->mission.l2, &r->mission.l2_stats);
-    json_write_close(w);
+    char *machines = r->machines ? json_dumps(r->machines, JSON_COMPACT) : NULL;
+    json_write_raw(w, "machines", machines, machines ? strlen(machines) : 0);
+    free(machines);
 }
 
 static void report_mission(struct mission_run *r)
@@ -327,36 +332,65 @@ static void report_mission(struct mission_run *r)
     }
 }
 
-/* --- messages in, commands out -------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
-static void apply_effect(void *context, const struct mission_effect *effect)
+static bool send_text(struct mission_run *r, const char *text, size_t bytes)
 {
-    struct mission_run *r = context;
-    if (effect->kind == MISSION_COMMAND) {
-        add_leg(r, effect);
-        if (!session_command(&r->session, r->command_topic, &effect->command)) {
-            complain("mission: a command found no room on its way to the broker");
-        }
-    } else if (effect->kind == MISSION_MESSAGE) {
-        add_log_entry(r, effect);
-    } else if (effect->kind == MISSION_ANSWER) {
-        record_answer(r, effect->pose);
-    } else {
-        r->ended = true;
-        r->verdict = effect->verdict;
-        r->end_us = effect->t_us;
+    return bytes > 0 && mqtt_client_publish(r->session.client, r->mission_topic, text, bytes, 1,
+                                            false) == STATUS_OK;
+}
+
+/* The same bytes with the same id are one mission, so it may be sent again. */
+static void send_mission(struct mission_run *r)
+{
+    char *text = malloc(MISSION_JSON_MAX);
+    const size_t bytes =
+        text ? mission_message_write(&r->file, r->id, text, MISSION_JSON_MAX) : 0;
+    r->times++;
+    if (!send_text(r, text, bytes)) {
+        complain("mission: it found no room on its way to the broker");
+    }
+    free(text);
+}
+
+static void send_cancel(struct mission_run *r)
+{
+    char text[8 * EVENT_ID_MAX];
+    const size_t bytes =
+        JSON_FORMAT(text, sizeof text, JSON("id", r->id), JSON_BOOL("cancel", true));
+    if (!send_text(r, text, bytes)) {
+        complain("mission: its end found no room on its way to the broker");
     }
 }
 
-static void receive_reply(void *context, const struct event *event)
+static void receive_status(struct mission_run *r, const json_t *status)
 {
-    struct mission_run *r = context;
-    if (event->kind == EVENT_REPLY) {
-        r->event = event;
-        mission_reply(&r->mission, &event->reply, lab_clock_now_us(), apply_effect, r);
-    } else {
-        r->malformed++;
+    json_t *const machines = json_object_get(status, "machines");
+    const json_t *const command = json_object_get(status, "command");
+    const json_t *const reply = json_object_get(status, "reply");
+    const json_t *const message = json_object_get(status, "message");
+    if (strcmp(json_file_text(status, "id"), r->id) != 0) {
+        return;
     }
+    copy_text(status, "state", r->state, sizeof r->state);
+    copy_text(status, "code", r->code, sizeof r->code);
+    copy_text(status, "detail", r->detail, sizeof r->detail);
+    if (machines) {
+        json_decref(r->machines);
+        r->machines = json_incref(machines);
+        r->obstacles_found = read_count(status, "obstacles_found");
+        r->replies_of_others = read_count(status, "replies_of_others");
+    }
+    if (command) {
+        add_leg(r, status, command);
+    } else if (reply) {
+        record_answer(r, status, reply);
+    } else if (message) {
+        add_log_entry(r, status, message);
+    }
+    r->refused = strcmp(r->state, "refused") == 0;
+    r->ended = strcmp(r->state, "queued") != 0 && strcmp(r->state, "running") != 0;
+    r->end_us = lab_us(json_file_real(status, "t"));
 }
 
 /* Called before the mission begins. */
@@ -373,26 +407,20 @@ static void receive_presence(void *context, const struct message *m)
 static void receive_message(void *context, const struct message *m)
 {
     struct mission_run *r = context;
-    struct message reply = *m;
     if (m->retained || strcmp(m->topic, r->daemon_topic) == 0) {
         return;
     }
     json_t *document = m->stored_bytes == m->payload_bytes
                            ? json_loadb(m->payload, m->stored_bytes, 0, NULL)
                            : NULL;
-    r->document = document;
     if (!document) {
         r->malformed++;
     } else if (strcmp(m->topic, r->entry_topic) == 0) {
-        record_entry(r);
+        record_entry(r, document);
     } else if (strcmp(m->topic, r->command_topic) == 0) {
-        /* Two programs that command one robot disturb each other, so others' commands are
-         * counted. */
-        const size_t ours = strlen(r->mission.run);
-        r->foreign += strncmp(json_file_text(document, "id"), r->mission.run, ours) != 0;
-    } else { /* the codec decodes it as a robot's message */
-        session_topic(reply.topic, r->lab.broker.prefix, r->pair, "real/reply");
-        (void)codec_native.decode(r->lab.broker.prefix, &reply, receive_reply, r);
+        r->foreign++; /* the mission's own commands are not on this topic */
+    } else {
+        receive_status(r, document);
     }
     json_decref(document);
 }
@@ -408,25 +436,29 @@ static void wait_until(struct mission_run *r, int64_t until_us)
     session_drain(&r->session, receive_message, r);
 }
 
-static void live_mission(struct mission_run *r)
+static void follow_mission(struct mission_run *r)
 {
     r->start_us = lab_clock_now_us();
     r->end_us = r->start_us;
-    mission_start(&r->mission, r->start_us, apply_effect, r);
     while (!r->ended) {
-        wait_until(r, mission_next_us(&r->mission));
         const int64_t now_us = lab_clock_now_us();
-        if (!r->ended && now_us >= mission_next_us(&r->mission)) {
-            mission_tick(&r->mission, now_us, apply_effect, r);
+        const bool unanswered = !r->state[0];
+        if (unanswered && now_us >= r->start_us + r->times * (int64_t)AGAIN_US) {
+            if (r->times == TIMES_MAX) {
+                complain("mission: the daemon does not answer at %s", r->status_topic);
+                return;
+            }
+            send_mission(r);
         }
-        if (!r->ended && stop_signal_raised() && r->quit_us == 0) {
+        if (stop_signal_raised() && r->quit_us == 0) {
             r->quit_us = now_us;
-            mission_quit(&r->mission, now_us, apply_effect, r);
+            send_cancel(r);
         }
-        if (!r->ended && r->quit_us > 0 && now_us - r->quit_us > QUIT_PATIENCE_US) {
+        if (r->quit_us > 0 && now_us - r->quit_us > QUIT_PATIENCE_US) {
             r->end_us = now_us;
             return;
         }
+        wait_until(r, now_us + WAIT_SLICE_US);
     }
 }
 
@@ -445,10 +477,11 @@ static bool connect_broker(struct mission_run *r)
     char id[64];
     const struct broker_options *broker = &r->lab.broker;
     const struct mqtt_client_topic topics[] = {
-        {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}, {r->daemon_topic, 1}};
+        {r->status_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}, {r->daemon_topic, 1}};
     (void)snprintf(r->daemon_topic, sizeof r->daemon_topic, "%s/connection", broker->prefix);
     session_topic(r->command_topic, broker->prefix, r->pair, "command");
-    session_topic(r->reply_topic, broker->prefix, r->pair, "reply");
+    session_topic(r->mission_topic, broker->prefix, r->pair, "mission");
+    session_topic(r->status_topic, broker->prefix, r->pair, "mission/status");
     session_topic(r->entry_topic, broker->prefix, r->pair, "entry");
     (void)snprintf(id, sizeof id, "mission-%s", r->pair);
     struct mqtt_client_options options = broker_client_options(broker, id);
@@ -470,7 +503,7 @@ static bool connect_broker(struct mission_run *r)
                     state.error);
 }
 
-/* In link mode commands reach the robot only through the daemon, so one must be running. */
+/* The daemon carries the mission out, so one must be running. */
 static bool find_daemon(struct mission_run *r)
 {
     const int64_t until_us = lab_clock_monotonic_us() + DAEMON_US;
@@ -480,8 +513,8 @@ static bool find_daemon(struct mission_run *r)
         session_drain(&r->session, receive_presence, r);
     }
     if (!r->daemon_is_there && !stop_signal_raised()) {
-        complain("mission: no daemon is online at %s of %s port %u: commands would reach no "
-                 "robot; start tandem serve -c %s",
+        complain("mission: no daemon is online at %s of %s port %u: nobody would carry it "
+                 "out; start tandem serve -c %s",
                  r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
                  r->lab_path);
     }
@@ -490,19 +523,22 @@ static bool find_daemon(struct mission_run *r)
 
 static int run_mission(struct mission_run *r)
 {
-    char name[MISSION_RUN_MAX];
-    (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)lab_clock_now_us());
-    mission_init(&r->mission, &r->file.plan, name, lab_clock_now_us());
+    if (!r->id) {
+        (void)snprintf(r->new_id, sizeof r->new_id, "m%" PRIx64, (uint64_t)lab_clock_now_us());
+        r->id = r->new_id;
+    }
     const bool connected = connect_broker(r) && find_daemon(r);
     if (connected) {
-        live_mission(r);
+        follow_mission(r);
         wait_for_entries(r);
     }
     session_close(&r->session, STOP_MS);
-    if (connected) {
+    if (connected && r->refused) {
+        complain("mission: %s refused: %s (%s)", r->pair, r->detail, r->code);
+    } else if (connected) {
         report_mission(r);
     }
-    return connected && r->ended && r->verdict == L2_VERDICT_DONE ? EXIT_FINE : EXIT_FAILED;
+    return connected && strcmp(r->state, "done") == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
 /* Chooses the pair: from the command line, the mission, or the lab's only one; in link mode. */
@@ -515,8 +551,12 @@ static bool choose_pair(struct mission_run *r)
     r->pair = id;
     for (size_t i = 0; i < r->lab.pair_count; i++) {
         if (strcmp(r->lab.pairs[i].id, id) == 0) {
-            return r->lab.pairs[i].mode == PAIR_LINK ||
-                   complain("%s: pair %s is in mode observe, a mission needs mode link",
+            if (r->lab.pairs[i].mode != PAIR_LINK) {
+                return complain("%s: pair %s is in mode observe, a mission needs mode link",
+                                r->lab_path, id);
+            }
+            return r->lab.pairs[i].missions_max > 0 ||
+                   complain("%s: pair %s takes no missions, give it missions_max: 4",
                             r->lab_path, id);
         }
     }
@@ -537,10 +577,10 @@ static bool load_files(struct mission_run *r)
 }
 
 static const char description[] =
-    "  Carries out a mission on a pair in link mode: sends commands, receives the merged\n"
-    "  replies, plans routes around the obstacles of its map, and prints each command with\n"
-    "  laps and verdict. The daemon (tandem serve) and the robots must be running. A signal\n"
-    "  halts the robot and ends the mission. See docs/model/missions.md.\n";
+    "  Sends a mission to the daemon (tandem serve), which carries it out on a pair in link\n"
+    "  mode, and follows it: prints each command with laps and verdict. The pair needs\n"
+    "  missions_max in the lab file. A signal cancels the mission: the robot halts. Killed,\n"
+    "  it leaves the mission running. See docs/protocol/mission.md.\n";
 
 static int parse_arguments(struct mission_run *r, int argc, char **argv)
 {
@@ -548,6 +588,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
     const struct argument rows[] = {
         {"config", 'c', ARGUMENT_TEXT, &r->lab_path, 0, 0, "FILE", "the lab file: broker and pairs"},
         {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "pair to command (the mission's, or the only one)"},
+        {"id", 0, ARGUMENT_TEXT, &r->id, 0, 0, "ID", "of the mission; the same again only follows it (a new one)"},
         {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "one document on stdout and nothing else"},
         {"quiet", 'q', ARGUMENT_FLAG, &r->quiet, 0, 0, NULL, "print the report only"},
         {"connect-timeout", 0, ARGUMENT_REAL, &r->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
@@ -559,7 +600,8 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         .operands = "MISSION.yaml",
         .description = description,
         .examples = "  tandem mission -c lab.yaml config/missions/path.yaml\n",
-        .exit_status = "the mission failed or was quit, or there is no broker or no daemon",
+        .exit_status =
+            "the mission failed, was refused or cancelled, or there is no broker or no daemon",
         ARGUMENT_ROWS(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
     if (exit_status != ARGUMENTS_PARSED) {
@@ -583,6 +625,7 @@ int command_mission(int argc, char **argv)
     if (exit_status == ARGUMENTS_PARSED) {
         exit_status = load_files(r) ? run_mission(r) : EXIT_USAGE;
     }
+    json_decref(r->machines);
     lab_file_free(&r->lab);
     free(r);
     return exit_status;

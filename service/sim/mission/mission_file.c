@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/labfile/lab_file.h"
-#include "service/sim/mission/map_file.h"
+#include "config/labfile/map_file.h"
 
 struct step_values {
     bool sweep;

@@ -13,7 +13,7 @@
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
 #include "service/sim/check/check.h"
-#include "service/sim/mission/map_file.h"
+#include "config/labfile/map_file.h"
 #include "service/sim/robot/fleet.h"
 #include "service/sim/robot/robot_file.h"
 #include "service/tool/commands.h"

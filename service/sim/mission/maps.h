@@ -1,21 +1,8 @@
-/* service/sim/mission/map_file.h - reads the map of a lab from YAML into a struct world (bounds
- * and obstacles), and writes it as JSON for display.
- *
- * docs/model/missions.md. All faults of a file are reported at once, with line and column.
- */
-#ifndef SERVICE_SIM_MISSION_MAP_FILE_H
-#define SERVICE_SIM_MISSION_MAP_FILE_H
+/* service/sim/mission/maps.h - the maps of a lab's pairs, as JSON for display. */
+#ifndef SERVICE_SIM_MISSION_MAPS_H
+#define SERVICE_SIM_MISSION_MAPS_H
 
 #include "config/labfile/lab_file.h"
-#include "config/options/option_file.h"
-#include "twin/mission/map_json.h"
-
-/* Fills a struct world; an empty file is an empty world. */
-extern const struct option_file map_file;
-
-/* A point [x, y], for tables with points: the row of a struct world_point, and its items. */
-extern const struct option_row point_value;
-extern const struct option_items point_items;
 
 /* The maps named by the lab file, as JSON for display. */
 struct maps;
