@@ -1,0 +1,151 @@
+// Missions of the pair: sent, queued, followed live on the map with the states of the machines, cancelled.
+
+import {get, send} from "./api.js";
+import {legend} from "./chart.js";
+import {ago, labNow} from "./format.js";
+import {MapView} from "./map_view.js";
+import {confirm} from "./token.js";
+import {aligned} from "./tracks.js";
+import {button, el, empty, facts, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
+import {watch} from "./watch.js";
+
+const EVERY_MS = 1000;
+const STEP_M = 1; // a longer step of a track is drawn as a jump
+const STATES = {queued: ["…", "muted"], running: ["▶", "good"], done: ["✓", "good"], failed: ["✕", "bad"],
+    cancelled: ["■", "muted"], refused: ["✕", "bad"]};
+
+// A kind needs one member: [its words, its name, an example].
+const KINDS = {
+    NAVIGATE: ["Goal x, y in m", "goal_m", "1.2, 1.2"],
+    FOLLOW: ["Path: x, y in m; x, y; …", "path_m", "1, 0; 1, 1"],
+    SWEEP: ["Nothing: it looks around", null, ""],
+};
+
+// ---- sending ----
+
+// "1, 0; 1, 1" to [[1, 0], [1, 1]].
+export function pointsOf(text) {
+    const points = text.split(";").map(point => point.split(",").map(part => (part.trim() ? Number(part) : NaN)));
+    const wrong = points.find(point => point.length !== 2 || !point.every(Number.isFinite));
+    if (wrong) {
+        throw Object.assign(new Error("Two numbers for each point were expected, such as 1, 0; 1, 1."),
+            {title: "No path"});
+    }
+    return points;
+}
+
+function missionOf(kind, text, back) {
+    const [, key] = KINDS[kind];
+    const mission = {id: `page-${Math.round(labNow() * 1000)}`, kind, return: back};
+    if (key) {
+        const points = pointsOf(text);
+        mission[key] = key === "goal_m" ? points[0] : points;
+    }
+    return mission;
+}
+
+function openForm(path, notice, sent) {
+    const label = el("label", {for: "mission-points"});
+    const points = el("input", {id: "mission-points", type: "text", spellcheck: "false"});
+    const pick = () => {
+        const [words, key, example] = KINDS[kind.value];
+        show(label, words);
+        points.disabled = !key;
+        points.value = example;
+    };
+    const kind = el("select", {id: "mission-kind", onchange: pick}, Object.keys(KINDS).map(k => el("option", {}, k)));
+    const back = el("select", {id: "mission-return"}, ["never", "failure", "always"].map(w => el("option", {}, w)));
+    pick();
+    return confirm("Send a mission", [
+        muted("The robot moves as soon as it is free. A goal is planned on the map of the lab file."),
+        el("label", {for: "mission-kind"}, "Kind"), kind, label, points,
+        el("label", {for: "mission-return"}, "Return to the start"), back,
+    ], "Send", async () => {
+        const answer = await send("POST", `${path}/missions`, missionOf(kind.value, points.value, back.value));
+        sent();
+        return ["✓", "good", `Mission ${answer.id} is ${answer.state}.`];
+    }, notice);
+}
+
+// ---- the view ----
+
+// The path from where the robot was, in pieces that a track may have.
+function routeOf({pose, path_m: path = []} = {}) {
+    const corners = [...(pose ? [pose] : []), ...path];
+    return corners.flatMap(([x, y], k) => {
+        const [fromX, fromY] = corners[Math.max(k - 1, 0)];
+        const steps = Math.max(1, Math.ceil(Math.hypot(x - fromX, y - fromY) / STEP_M));
+        return Array.from({length: steps}, (_, n) => [0, fromX + (x - fromX) * (n + 1) / steps,
+            fromY + (y - fromY) * (n + 1) / steps, 0]);
+    });
+}
+
+function stateOf({state, code, detail}) {
+    const [sign, tone] = STATES[state];
+    return [marked(sign, tone, state), code && el("small", {}, ` ${code}`), detail && el("small", {}, `: ${detail}`)];
+}
+
+class MissionTab {
+    constructor(root, pair, path, signal) {
+        Object.assign(this, {pair, path});
+        const drawing = el("div", {});
+        [this.message, this.notice] = [el("div", {}, waiting()), el("div", {})];
+        [this.list, this.now] = [el("div", {}), el("div", {})];
+        this.panel = el("div", {hidden: true},
+            section("Mission under way", el("div", {class: "bar"}, button("Send a mission",
+                () => openForm(path, this.notice, () => this.refetch()), {class: "primary"})), this.notice, this.now,
+            legend([["➤", "real", "real robot, solid: what was driven"], ["➤", "virtual", "virtual robot, dashed"],
+                ["–", "route", "planned path"]]), drawing),
+            section("Missions", this.list));
+        show(root, this.message, this.panel);
+        this.view = new MapView(drawing, signal);
+    }
+
+    async fetch(signal) {
+        return Promise.all([get(`${this.path}/missions`, signal), get(`${this.path}/trajectory`, signal)]);
+    }
+
+    update([{missions, missions_max: most}, tracks]) {
+        const running = missions.find(mission => mission.state === "running");
+        const data = aligned(tracks);
+        this.panel.hidden = false;
+        show(this.message);
+        redraw(this.now, running ? [facts([["Mission", running.id], ["Kind", running.kind],
+            ["Step", `${running.step} of ${running.steps}`], ["L2", running.machines.L2.state],
+            ["L1", running.machines.L1.state], ["Stack of plans, next first", [...running.stack].reverse().join(", ")],
+            ["Obstacles found", String(running.obstacles_found)]])]
+            : muted(`No mission runs. Up to ${most} may wait.`));
+        this.view.draw({map: data.map, sweeps: [], robots: [
+            {side: "route", track: routeOf(running), name: "the goal", isPoint: true},
+            {side: "real", track: data.real, name: "real robot"},
+            {side: "virtual", track: data.virtual, name: "virtual robot"}],
+        label: running ? `Mission ${running.id}: the path and what was driven` : "What was driven"});
+        redraw(this.list, missions.length === 0 ? muted("None yet.") : table("Missions of this pair", [
+            {label: "Mission", cell: m => m.id}, {label: "Kind", cell: m => m.kind ?? "–"},
+            {label: "State", cell: stateOf}, {label: "Sent", cell: m => ago(m.queued_t, labNow()), className: "nowrap"},
+            {label: "By", cell: m => m.by ?? "–"},
+            {label: "", cell: m => ["queued", "running"].includes(m.state) && button("Cancel", () => this.cancel(m.id),
+                {"aria-label": `Cancel ${m.id}`})},
+        ], missions, null, {key: m => m.id}));
+    }
+
+    cancel(id) {
+        return confirm(`Cancel ${id}`, muted("A running robot is halted first."), "End the mission", async () => {
+            const answer = await send("DELETE", `${this.path}/missions/${encodeURIComponent(id)}`);
+            this.refetch();
+            return ["✓", "good", `Mission ${id} is ${answer.cancelling ? "being halted" : answer.state}.`];
+        }, this.notice);
+    }
+
+    fail(error) {
+        show(this.message, error.type === "/problems/no-missions" ? empty("No missions",
+            "The daemon carries missions out once the lab file says how many may wait:",
+            `pairs:\n  ${this.pair}: {mode: link, missions_max: 4}`) : failure(error));
+    }
+}
+
+export function mount(root, {pair, path, signal}) {
+    const tab = new MissionTab(root, pair, path, signal);
+    tab.refetch = watch(signal, s => tab.fetch(s), {pair, everyMs: EVERY_MS}, all => tab.update(all),
+        error => tab.fail(error));
+}
