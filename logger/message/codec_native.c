@@ -714,6 +714,7 @@ const struct codec codec_native = {
                {CODEC_SIMULATOR, false, "+/+/parameters"},
                {CODEC_SIMULATOR, false, "+/+/pose"},
                {CODEC_L1, true, "+/command"},
+               {CODEC_L1, true, "+/mission"},
                {CODEC_L1, true, "+/real/control"},
                {CODEC_L1, true, "+/virtual/control"},
                {CODEC_L1, false, "+/#"}},

@@ -173,14 +173,13 @@ static void write_details(struct json_writer *w, const struct event *event)
                    OPTIONAL_AXES("pose", m->pose, m->pose_count));
         break;
     case EVENT_CONNECTION:
-        JSON_WRITE(w, JSON("state", event->connection.online ? "online" : "offline"),
+    case EVENT_VERSION:
+        JSON_WRITE(w, JSON_IF(event->kind == EVENT_CONNECTION,
+                              JSON("state", event->connection.online ? "online" : "offline")),
                    JSON_OPTIONAL("robot_version", event->connection.version));
         break;
     case EVENT_ECHO:
         json_write_int(w, "probe", event->echo.probe);
-        break;
-    case EVENT_VERSION:
-        JSON_WRITE(w, JSON_OPTIONAL("robot_version", event->connection.version));
         break;
     case EVENT_ACK:
     case EVENT_POSE_ACK:

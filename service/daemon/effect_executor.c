@@ -421,22 +421,6 @@ static void emit_probe(struct daemon *d, const struct effect *effect)
     }
 }
 
-static void emit_message(struct daemon *d, const struct effect *effect)
-{
-    if (!d->effect_executor.live) {
-        d->effect_executor.counts.held_back++;
-    } else if (effect->kind == EFFECT_COMMAND) {
-        emit_command(d, effect);
-    } else if (effect->kind == EFFECT_PROBE) {
-        emit_probe(d, effect);
-    } else if (effect->kind == EFFECT_POSE) {
-        send_effect(d, effect, CODEC_POSE, effect->side, GATEWAY_ONCE);
-    } else {
-        send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
-                 SIDE_COUNT, effect->payload.text, effect->payload.bytes, GATEWAY_SURE);
-    }
-}
-
 const double effect_executor_lateness_s[EFFECT_EXECUTOR_LATENESS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.1};
 
@@ -448,6 +432,42 @@ static size_t class_of(int64_t late_us)
         class ++;
     }
     return class;
+}
+
+/* Measures the latency of a grant when its message is sent: a command to this pair, or an
+ * answer. */
+static void time_grant(struct daemon *d, uint32_t pair, int64_t t_us)
+{
+    struct effect_executor *o = &d->effect_executor;
+    for (size_t k = 0; o->live && o->grant_us == t_us && k < o->grants_due; k++) {
+        if (o->grant_pair[k] == pair) {
+            const int64_t duration_us = inbox_now_us(d->inbox) - t_us;
+            o->grant_pair[k] = o->grant_pair[--o->grants_due];
+            o->counts.granted[class_of(duration_us)]++;
+            o->counts.granted_s += lab_s(duration_us);
+            return;
+        }
+    }
+}
+
+static void emit_message(struct daemon *d, const struct effect *effect)
+{
+    if (!d->effect_executor.live) {
+        d->effect_executor.counts.held_back++;
+    } else if (effect->kind == EFFECT_COMMAND) {
+        emit_command(d, effect);
+        time_grant(d, effect->pair, effect->t_us);
+    } else if (effect->kind == EFFECT_PROBE) {
+        emit_probe(d, effect);
+    } else if (effect->kind == EFFECT_POSE) {
+        send_effect(d, effect, CODEC_POSE, effect->side, GATEWAY_ONCE);
+    } else if (effect->kind == EFFECT_MISSION) {
+        publish_for(d, effect->pair, "mission/status", effect->payload.text,
+                    effect->payload.bytes, GATEWAY_SURE);
+    } else {
+        send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
+                 SIDE_COUNT, effect->payload.text, effect->payload.bytes, GATEWAY_SURE);
+    }
 }
 
 /* An effort that is one period late is not sent, because its successor follows. */
@@ -575,22 +595,6 @@ static void record_grant(struct daemon *d, uint32_t team, const struct team_effe
     }
 }
 
-/* Measures the latency of a grant when its message is sent: a command to this pair, or an
- * answer. */
-static void time_grant(struct daemon *d, uint32_t pair, int64_t t_us)
-{
-    struct effect_executor *o = &d->effect_executor;
-    for (size_t k = 0; o->live && o->grant_us == t_us && k < o->grants_due; k++) {
-        if (o->grant_pair[k] == pair) {
-            const int64_t duration_us = inbox_now_us(d->inbox) - t_us;
-            o->grant_pair[k] = o->grant_pair[--o->grants_due];
-            o->counts.granted[class_of(duration_us)]++;
-            o->counts.granted_s += lab_s(duration_us);
-            return;
-        }
-    }
-}
-
 /* Team alarms are published on the alarm topic, too, in their own format. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
@@ -702,10 +706,8 @@ void effect_executor_emit(void *context, const struct effect *effect)
         emit_alarm(d, effect);
         break;
     case EFFECT_COMMAND:
-        emit_message(d, effect);
-        time_grant(d, effect->pair, effect->t_us);
-        break;
     case EFFECT_REPLY:
+    case EFFECT_MISSION:
     case EFFECT_NOTICE:
     case EFFECT_PROBE:
     case EFFECT_POSE:
@@ -734,12 +736,6 @@ void effect_executor_emit(void *context, const struct effect *effect)
     case EFFECT_ETA:
         if (d->effect_executor.live) {
             send_eta(d, effect->pair, effect->payload.text, effect->payload.bytes);
-        }
-        break;
-    case EFFECT_MISSION:
-        if (d->effect_executor.live) {
-            publish_for(d, effect->pair, "mission/status", effect->payload.text,
-                        effect->payload.bytes, GATEWAY_SURE);
         }
         break;
     case EFFECT_FIT:

@@ -114,6 +114,11 @@ static void write_state(struct json_writer *w, const struct lab *lab, size_t i,
     if (lab_dynamics(lab, i)) {
         pair_dynamics_report(w, "dynamics", lab_dynamics(lab, i), p);
     }
+    if (lab_missions(lab, i)) {
+        json_write_object(w, "missions");
+        pair_missions_write_all(w, lab_missions(lab, i), p);
+        json_write_close(w);
+    }
     if (lab_following(lab, i)) {
         following_report(w, "following", lab_following(lab, i), p);
         fidelity_report_write(w, "fidelity", lab_following(lab, i), p);

@@ -58,7 +58,7 @@ twin/page: base/errors base/numbers logger/message identification/numeric identi
   identification/travel twin/pair twin/dynamics twin/following twin/report
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
   twin/following twin/sim/robot
-twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/following
+twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/pair twin/following
   twin/team/step twin/team/live twin/mission twin/sim/robot
 logger/storage: base/text base/errors base/numbers logger/message
 config/options: base/text base/errors base/numbers logger/message
@@ -73,7 +73,7 @@ config/labfile: base/text base/errors base/numbers logger/message logger/codec i
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/following twin/report logger/storage web/http
 web/resource: base/text base/numbers logger/message logger/codec identification/model identification/fit identification/travel
-  twin/pair twin/team/live twin/report twin/page web/http web/stream
+  twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
 service/list: base/errors logger/message web/http service/tool
@@ -97,7 +97,7 @@ service/identify: base/text base/errors base/numbers logger/message identificati
   identification/simulation identification/dynamics twin/report logger/storage service/tool service/bag
 service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
   identification/travel identification/odometry identification/arm service/tool service/identify
-service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
+service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/mission twin/team/step twin/team/live
   twin/report twin logger/storage config/labfile web/http service/tool service/list
 service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
   identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay

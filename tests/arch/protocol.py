@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 from message_schemas import load, validator  # noqa: E402
 
 INBOUND = {"command": "r1/command", "reply": "r1/real/reply", "telemetry": "r1/real/telemetry",
-           "connection": "r1/real/connection", "echo": "r1/real/echo", "ack": "r1/virtual/parameters/ack"}
+           "connection": "r1/real/connection", "echo": "r1/real/echo", "ack": "r1/virtual/parameters/ack", "mission": "r1/mission"}
 
 
 def check(schemas, name, value, what):

@@ -87,6 +87,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
         fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
         break;
     case EFFECT_COMMAND:
+    case EFFECT_MISSION:
     case EFFECT_NOTICE:
     case EFFECT_REPLY:
     case EFFECT_PARAMETERS:
@@ -150,6 +151,11 @@ static void fuzz_limits(const struct event *e)
         fuzz_axes(e->telemetry.nu, e->telemetry.nu_count);
         fuzz_axes(e->telemetry.tau, e->telemetry.tau_count);
         fuzz_axes(e->telemetry.pose, e->telemetry.pose_count);
+        break;
+    case EVENT_MISSION:
+        assert(memchr(e->mission.id, '\0', EVENT_ID_MAX));
+        assert(memchr(e->mission.kind, '\0', sizeof e->mission.kind));
+        fuzz_json(e->mission.raw, e->mission.raw_bytes);
         break;
     case EVENT_TEAM:
         assert(e->team.op < TEAM_OP_COUNT && e->team.resource_count <= EVENT_TEAM_WANT_MAX);

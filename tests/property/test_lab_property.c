@@ -41,6 +41,7 @@ static void record_effect(void *context, const struct effect *effect)
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;
     case EFFECT_NOTICE:
+    case EFFECT_MISSION:
     case EFFECT_POSE:
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;

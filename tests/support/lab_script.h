@@ -11,7 +11,7 @@
 #include "logger/message/record_json.h"
 #include "twin/lab.h"
 
-enum { SCRIPT_STORED_MAX = 256, SCRIPT_PAYLOAD_MAX = 512 };
+enum { SCRIPT_STORED_MAX = 256, SCRIPT_PAYLOAD_MAX = 1024 };
 
 struct script_effect {
     enum effect_kind kind;
@@ -54,7 +54,8 @@ static inline void script_emit(void *context, const struct effect *effect)
         retained->probe = effect->probe;
     } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY ||
                effect->kind == EFFECT_NOTICE || effect->kind == EFFECT_POSE ||
-               effect->kind == EFFECT_PARAMETERS || effect->kind == EFFECT_ETA) {
+               effect->kind == EFFECT_PARAMETERS || effect->kind == EFFECT_ETA ||
+               effect->kind == EFFECT_MISSION) {
         (void)snprintf(retained->payload, sizeof retained->payload, "%.*s",
                        (int)effect->payload.bytes, effect->payload.text);
     }

@@ -7,6 +7,7 @@ import jsonschema
 OF_TOPIC = {"command": "command", "reply": "merged_reply", "notice": "notice", "entry": "entry", "alarm": "alarm",
             "change": "change", "calibration": "calibration", "calibration/dynamics": "dynamics", "fidelity": "fidelity", "eta": "eta",
             "virtual/parameters": "parameters", "virtual/parameters/ack": "ack",
+            "mission": "mission", "mission/status": "mission_status",
             "virtual/pose": "pose", "virtual/pose/ack": "pose_ack",
             "request": "team_request", "job": "team_job", "response": "team_response", "event": "team_event", "state": "team_state",
             "result": "team_result",

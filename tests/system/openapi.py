@@ -30,6 +30,7 @@ PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5, forecast: {pub
     dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0,
                refit_on_drift: false}
     following: {model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120", window_s: 2}
+  crawler: {mode: link, missions_max: 1, timeout_s: 600}
   t1: {mode: link, timeout_s: 1}
   t2: {mode: link, timeout_s: 1}
   t3: {mode: link, timeout_s: 1}
@@ -66,7 +67,7 @@ NOT_PROVOKED = {
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
                          "postReplay", "postTeamStart", "postTeamJob", "postTeamRelease", "postTeamReset", "postTeamAbort",
-                         "postTeamSkip", "postTeamStop", "postTeamSimulate")},
+                         "postTeamSkip", "postTeamStop", "postTeamSimulate", "postMission", "deleteMission")},
 }
 
 
@@ -259,7 +260,7 @@ def remove_capture(lab):
 def run_examples(lab, operation):
     count = 0
     if operation.method == "DELETE":
-        return count  # see cancel(), remove_capture()
+        return count  # see cancel(), remove_capture(), cancel_mission()
     ids = made_ids(lab, operation)
     for media, body in operation.bodies():
         for query in queries(operation):
@@ -281,7 +282,7 @@ def run_examples(lab, operation):
 def read_everything(lab):
     """Every resource of every pair, and every file of the page."""
     pairs = [pair["id"] for pair in lab.rig.get("/api/v1/pairs")["pairs"]]
-    assert len(pairs) == 7
+    assert len(pairs) == 8
     for operation in lab.contract.operations:
         if operation.method == "GET" and "id" in operation.in_path:
             for pair in pairs:
@@ -302,6 +303,19 @@ def refuse_teams(lab):
     for name in ("postTeamStart", "postTeamStop"):
         lab.send(lab.by_id[name], want=(202,))
         lab.send(lab.by_id[name], want=(409,))
+
+
+def cancel_mission(lab):
+    """The mission of the example has sent a command that no robot answers. Its id is not another mission's."""
+    post, delete = lab.by_id["postMission"], lab.by_id["deleteMission"]
+    for mission in ({"id": "m7", "kind": "SWEEP"}, {"id": "m8", "kind": "SWEEP", "path_m": []},
+                    {"id": "m8", "kind": "NAVIGATE", "goal_m": [1, 1]}):
+        lab.send(post, media="application/json", body=json.dumps(mission), want=(409 if mission["id"] == "m7" else 400,))
+    answer = lab.send(delete, want=(202,)).json()
+    assert answer["cancelling"], answer
+    lab.send(delete, {"mission": "nothing"}, want=(404,))
+    lab.rig.publish("tandem/v1/crawler/mission", {"id": "m8", "kind": "SWEEP"})
+    lab.send(post, {"id": "r1"}, media="application/json", body='{"id": "m9", "kind": "SWEEP"}', want=(404,))
 
 
 # ---- jobs ----
@@ -366,7 +380,7 @@ def ask_wrongly(lab, operation):
     if media == "application/json":
         refused(400, body="{")
         refused(400, body='{"no_such_member": 1}')
-        refused(413, body=json.dumps({"op": "x" * (70000 if operation.id == "postForecast" else 300)}))
+        refused(413, body=json.dumps({"op": "x" * (70000 if operation.id in ("postForecast", "postMission") else 300)}))
     elif media:
         refused(413, body="x" * 2_100_000, Expect="100-continue")
         refused(415, media="text/plain")
@@ -530,6 +544,7 @@ def main():
         sent = sum(run_examples(lab, operation) for operation in writing_first)
         lab.send(lab.by_id["postPairIdentify"], body='{"side": "virtual"}', media="application/json", want=(409,))
         refuse_teams(lab)
+        cancel_mission(lab)
         read_everything(lab)
         pilot.stop()
         for robot in rig.robots:

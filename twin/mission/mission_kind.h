@@ -21,7 +21,7 @@ enum {
     MISSION_WORK_BYTES = 32768
 };
 
-/* What a robot must have for a kind. */
+/* A kind is for one of these robots. */
 /* clang-format off */
 #define MISSION_ROBOTS(X)                                                                      \
     X(MISSION_WHEELS, "a robot with wheels")                                                   \

@@ -1,6 +1,5 @@
 #include "twin/mission/pair_missions.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "base/text/text.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
+#include "twin/pair/pair_run.h"
 
 static const char where[] = "mission";
 
@@ -267,6 +267,19 @@ static struct mission_text *first_waiting(struct missions_run *run, size_t *coun
     return first;
 }
 
+/* Finds a command that the robot has not answered; NULL: it is free. A twin that lags behind
+ * holds nobody up. */
+static const struct pair_slot *find_command(const struct missions_run *run)
+{
+    for (int k = -1; pair_next_open(run->pair, &k);) {
+        const struct pair_slot *slot = pair_look_slot(run->pair, k);
+        if (!pair_slot_through(slot, slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
 static void begin_mission(struct missions_run *run, struct mission_text *text)
 {
     struct pair_missions *m = run->m;
@@ -283,7 +296,7 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
     /* Times are used once: also a run whose lines were lost had others. */
-    (void)snprintf(name, sizeof name, "m%" PRIx64 "-%u", (uint64_t)run->t_us,
+    (void)snprintf(name, sizeof name, "m%llx-%u", (unsigned long long)run->t_us,
                    (unsigned)(r->number % 1000));
     mission_kind_find(r->kind)->begin(m->work, m->plan, name, run->t_us, apply_effect, run);
 }
@@ -295,8 +308,7 @@ void pair_missions_advance(struct missions_run *run)
         step_mission(run, MISSION_INPUT_TICK, NULL);
     }
     struct mission_text *first = first_waiting(run, &count);
-    while (first && run->m->running == 0 && run->out_count == 0 &&
-           run->pair->outstanding == 0) {
+    while (first && run->m->running == 0 && run->out_count == 0 && !find_command(run)) {
         begin_mission(run, first);
         first = first_waiting(run, &count);
     }
@@ -364,6 +376,11 @@ enum status pair_missions_check(const struct pair_params *p, const char *kind_na
     return kind->parse(kind, text, bytes, p->world, plan, err);
 }
 
+uint64_t pair_missions_content(const char *text, size_t bytes)
+{
+    return hash_bytes(HASH_START, text, bytes);
+}
+
 /* A free place for the text; NULL: all wait for their turn. */
 static struct mission_text *free_text(struct missions_run *run)
 {
@@ -377,17 +394,17 @@ static struct mission_text *free_text(struct missions_run *run)
 /* Is somebody else the robot's owner? */
 static bool is_owned(struct missions_run *run, struct mission_record *r)
 {
+    const struct pair_slot *open = find_command(run);
     size_t count = 0;
-    int k = -1;
     if (run->team) {
         refuse(run, r, FAULT_OWNED, "team %s owns %s: give the team a job", run->team,
                run->p->id);
         return true;
     }
-    if (run->m->running == 0 && !first_waiting(run, &count) && pair_next_open(run->pair, &k)) {
+    if (run->m->running == 0 && !first_waiting(run, &count) && open) {
         refuse(run, r, FAULT_OWNED,
                "a user owns %s: command %s is under way; wait for its end, or halt it",
-               run->p->id, pair_look_slot(run->pair, k)->id);
+               run->p->id, open->id);
         return true;
     }
     return false;
@@ -399,7 +416,7 @@ static void accept_mission(struct missions_run *run, const struct event_mission 
     struct mission_record *r = begin_record(run, e->id, e->kind);
     struct mission_text *text = free_text(run);
     struct err err = {0};
-    r->content = hash_bytes(HASH_START, e->raw, e->raw_bytes);
+    r->content = pair_missions_content(e->raw, e->raw_bytes);
     (void)snprintf(r->by, sizeof r->by, "%s", e->by);
     if (pair_missions_check(run->p, e->kind, e->raw, e->raw_bytes, plan, &err) != STATUS_OK) {
         refuse(run, r, err.fault, "%s", err.text);
@@ -443,7 +460,7 @@ static void apply_request(struct missions_run *run, const struct event_mission *
                "%s remembers no mission of this id", run->p->id);
     } else if (!known || known->state == MISSION_REFUSED) {
         accept_mission(run, e);
-    } else if (known->content == hash_bytes(HASH_START, e->raw, e->raw_bytes)) {
+    } else if (known->content == pair_missions_content(e->raw, e->raw_bytes)) {
         run->m->repeated++;
         emit_status(run, known, NULL);
     } else {

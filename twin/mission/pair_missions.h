@@ -40,7 +40,7 @@ struct mission_record {
     char by[24];
     uint64_t content; /* hash of the text */
     uint8_t state;    /* enum mission_state */
-    bool cancelling;  /* running, and told to quit */
+    bool cancelling;  /* running, but it must end */
     unsigned step;    /* as struct mission_effect counts */
     char code[32];    /* failed: a mission_code; refused: a fault's code; "" */
     char detail[MISSION_DETAIL_MAX];
@@ -106,6 +106,9 @@ int64_t pair_missions_deadline(const struct pair_missions *m);
 const struct mission_record *pair_missions_running(const struct pair_missions *m);
 /* Finds the newest mission with this id; NULL: none is remembered. */
 const struct mission_record *pair_missions_find(const struct pair_missions *m, const char *id);
+
+/* The hash of a mission's text, by which a repeated id is recognised. */
+uint64_t pair_missions_content(const char *text, size_t bytes);
 
 /* Checks a mission's text as pair_missions_apply() would, without the owner and the queue. */
 MUST_USE enum status pair_missions_check(const struct pair_params *p, const char *kind,

@@ -388,7 +388,10 @@ _Static_assert(sizeof(struct mission) <= MISSION_WORK_BYTES, "room for the work"
      .rebind = rebind_work, .report = report_work}
 
 const struct mission_kind mission_sweep = WHEELS_KIND("SWEEP", "Looks around with the lidar.");
-const struct mission_kind mission_follow = WHEELS_KIND("FOLLOW", "Drives to the points of path_m, straight from one to the next.");
-const struct mission_kind mission_navigate = WHEELS_KIND("NAVIGATE", "Plans around the mapped obstacles and drives to goal_m.");
-const struct mission_kind mission_steps = WHEELS_KIND("STEPS", "Carries out steps of these three, one after another.");
+const struct mission_kind mission_follow =
+    WHEELS_KIND("FOLLOW", "Drives to the points of path_m, straight from one to the next.");
+const struct mission_kind mission_navigate =
+    WHEELS_KIND("NAVIGATE", "Plans around the mapped obstacles and drives to goal_m.");
+const struct mission_kind mission_steps =
+    WHEELS_KIND("STEPS", "Carries out steps of these three, one after another.");
 /* clang-format on */

@@ -26,6 +26,8 @@
     X(PROBLEM_NO_SUCH_JOB, 404, "no-such-job", "No such job")                                  \
     X(PROBLEM_NO_SUCH_CAPTURE, 404, "no-such-capture", "No such capture")                      \
     X(PROBLEM_NO_SUCH_TEAM, 404, "no-such-team", "No such team")                               \
+    X(PROBLEM_NO_SUCH_MISSION, 404, "no-such-mission", "No such mission")                      \
+    X(PROBLEM_NO_MISSIONS, 404, "no-missions", "Missions not taken")                           \
     X(PROBLEM_NO_DYNAMICS, 404, "no-dynamics", "Dynamics not followed")                        \
     X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Not following")                             \
     X(PROBLEM_WRONG_METHOD, 405, "wrong-method", "Method not allowed")                         \
@@ -34,6 +36,7 @@
     X(PROBLEM_NO_PROMOTION, 409, "no-promotion", "This set is not promoted without a word")    \
     X(PROBLEM_STALE_FENCE, 409, "stale-fence", "Held under another fence, or not held")       \
     X(PROBLEM_TEAM_REFUSES, 409, "team-refuses", "The team cannot do this now")                \
+    X(PROBLEM_MISSION_REFUSED, 409, "mission-refused", "The mission is refused")               \
     X(PROBLEM_BODY_TOO_LARGE, 413, "body-too-large", "Body too large")                         \
     X(PROBLEM_URL_TOO_LONG, 414, "url-too-long", "URL too long")                               \
     X(PROBLEM_MEDIA_TYPE_UNKNOWN, 415, "media-type", "Media type not accepted")                \

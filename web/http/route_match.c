@@ -15,6 +15,7 @@ static const struct {
                  {"{robot}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
                  {"{resource}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
                  {"{order}", WORD ".:", WORD ".:", EVENT_ID_MAX - 1},
+                 {"{mission}", WORD ".:", WORD ".:", EVENT_ID_MAX - 1},
                  {"{job}", "0123456789", "0123456789", 19},
                  {"{machine}", WORD, WORD, EVENT_PAIR_MAX - 1},
                  {"{capture}", WORD ".", WORD, 90},

@@ -51,7 +51,7 @@ struct view {
     const struct pair_dynamics *const *dynamics;
     /* [pair_count] NULL: the pair does not follow. The array is NULL when none does. */
     const struct pair_following *const *following;
-    /* [pair_count] NULL: the pair takes no missions. */
+    /* [pair_count] NULL: the pair takes no missions. The array is NULL when none does. */
     const struct pair_missions *const *missions;
     size_t team_count;
     const struct team_params *teams;           /* [team_count] */

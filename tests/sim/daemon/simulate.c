@@ -23,7 +23,7 @@
 #include "service/tool/log.h"
 #include "tests/sim/daemon/simulation.h"
 
-struct world *world;
+struct simulated_lab *world;
 
 static const char *const plant_names[PLANT_COUNT] = {
     "none", "early-ack", "number", "no-sync", "checkpoint", "sent-twice", "commit", "leak"};

@@ -183,7 +183,7 @@ struct number {
     uint32_t n, owner;
 };
 
-struct world {
+struct simulated_lab {
     struct options options;
     struct random_source random;
     struct temper temper;
@@ -216,7 +216,7 @@ struct world {
     char place[256]; /* the directory of this simulation */
 };
 
-extern struct world *world;
+extern struct simulated_lab *world;
 
 /* ---- draws ---- */
 double draw(double low, double high);

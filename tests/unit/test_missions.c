@@ -1,0 +1,309 @@
+/* Missions of a pair in the lab: every state and its effects, owners, bad input, a start of the
+ * daemon and a checkpoint in the middle. */
+#include "tests/support/lab_script.h"
+
+#include <inttypes.h>
+
+#include "tests/support/saved_lab.h"
+
+#define AT(s) ((int64_t)((s)*1e6) + 1000000000)
+
+static struct script s;
+
+static void open_lab(unsigned missions_max)
+{
+    script_init(&s, 2);
+    s.params[0].mode = PAIR_LINK;
+    s.params[0].missions_max = missions_max;
+    script_open(&s);
+}
+
+static void send_text(double t_s, const char *pair, const char *id, const char *kind,
+                      const char *text)
+{
+    struct event e = script_event(pair, AT(t_s), EVENT_MISSION, SIDE_COUNT);
+    (void)snprintf(e.mission.id, sizeof e.mission.id, "%s", id);
+    (void)snprintf(e.mission.kind, sizeof e.mission.kind, "%s", kind);
+    e.mission.raw = text;
+    e.mission.raw_bytes = strlen(text);
+    lab_step(s.lab, &e, &s.fx);
+}
+
+static void cancel(double t_s, const char *id)
+{
+    struct event e = script_event("r1", AT(t_s), EVENT_MISSION, SIDE_COUNT);
+    (void)snprintf(e.mission.id, sizeof e.mission.id, "%s", id);
+    e.mission.cancel = 1;
+    e.mission.raw = "{}";
+    e.mission.raw_bytes = 2;
+    lab_step(s.lab, &e, &s.fx);
+}
+
+static const char follow[] =
+    "{\"kind\":\"FOLLOW\",\"path_m\":[[1,0],[1,1]],\"start\":[0,0,0],\"pose\":\"reckoned\","
+    "\"return\":\"never\"}";
+
+/* Both robots answer the newest command; false: none was sent. */
+static bool answer(double t_s, enum reply_status status)
+{
+    const size_t count = script_count(&s, EFFECT_COMMAND);
+    char id[EVENT_ID_MAX] = "";
+    if (count == 0 ||
+        sscanf(strstr(script_find(&s, EFFECT_COMMAND, count - 1)->payload, "\"id\""),
+               "\"id\":\"%47[^\"]", id) != 1) {
+        return false;
+    }
+    script_clear(&s);
+    script_reply(&s, "r1", AT(t_s), SIDE_REAL, id, status);
+    script_reply(&s, "r1", AT(t_s), SIDE_VIRTUAL, id, status);
+    return true;
+}
+
+/* Has the newest status this text? */
+static bool shows(const char *text)
+{
+    const size_t count = script_count(&s, EFFECT_MISSION);
+    return count > 0 && strstr(script_find(&s, EFFECT_MISSION, count - 1)->payload, text);
+}
+
+static bool showed(const char *text)
+{
+    bool found = false;
+    for (size_t k = 0; k < script_count(&s, EFFECT_MISSION); k++) {
+        found = found || strstr(script_find(&s, EFFECT_MISSION, k)->payload, text);
+    }
+    return found;
+}
+
+static void test_path(void)
+{
+    open_lab(2);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    CHECK("queued first", showed("\"state\":\"queued\""));
+    CHECK("then running", shows("\"state\":\"running\""));
+    CHECK_INT("a command to both", script_count(&s, EFFECT_COMMAND), 2);
+    CHECK("done", answer(1, REPLY_DONE));
+    CHECK("the second leg", showed("\"rotation_rad\":1.57"));
+    CHECK("done", answer(2, REPLY_DONE));
+    CHECK("the end", shows("\"state\":\"done\""));
+    CHECK_INT("no further command", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_INT("both legs have entries", lab_pair(s.lab, 0)->counts.entries, 2);
+    script_close(&s);
+}
+
+static void test_once(void)
+{
+    open_lab(1);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    script_clear(&s);
+    send_text(0.1, "r1", "m1", "FOLLOW", follow);
+    CHECK_INT("no second mission", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK("it is reported", shows("\"state\":\"running\""));
+    send_text(0.2, "r1", "m1", "SWEEP", "{\"kind\":\"SWEEP\"}");
+    CHECK("another content", shows("\"code\":\"duplicate_name\""));
+    CHECK_TEXT("the first is not touched",
+               mission_state_name(pair_missions_find(lab_missions(s.lab, 0), "m1")->state),
+               "running");
+    send_text(0.3, "r1", "m2", "SWEEP", "{}");
+    CHECK("it waits", shows("\"state\":\"queued\""));
+    send_text(0.4, "r1", "m3", "SWEEP", "{}");
+    CHECK("full", shows("\"code\":\"too_many\""));
+    cancel(0.5, "m2");
+    CHECK("dropped", shows("\"state\":\"cancelled\""));
+    send_text(0.6, "r1", "m3", "SWEEP", "{}");
+    CHECK("a refused id may come again", shows("\"state\":\"queued\""));
+    cancel(0.7, "m9");
+    CHECK("unknown", shows("\"code\":\"unknown_name\""));
+    script_clear(&s);
+    cancel(0.8, "m1");
+    CHECK("it halts", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"halt\""));
+    CHECK("not over yet", shows("\"cancelling\":true"));
+    answer(0.9, REPLY_DONE);
+    CHECK("cancelled", showed("\"state\":\"cancelled\""));
+    CHECK_INT("the next waits until the robot is free", script_count(&s, EFFECT_COMMAND), 0);
+    script_close(&s);
+}
+
+static void test_owner(void)
+{
+    open_lab(1);
+    script_command(&s, "r1", AT(0), "c1");
+    send_text(0.1, "r1", "m1", "SWEEP", "{}");
+    CHECK("a user owns it", shows("\"code\":\"owned\"") && shows("command c1"));
+    script_reply(&s, "r1", AT(0.2), SIDE_REAL, "c1", REPLY_DONE);
+    script_reply(&s, "r1", AT(0.2), SIDE_VIRTUAL, "c1", REPLY_DONE);
+    send_text(0.3, "r1", "m1", "FOLLOW", follow);
+    script_clear(&s);
+    script_command(&s, "r1", AT(0.4), "c2");
+    const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
+    CHECK("the mission owns it", reply && strstr(reply->payload, "\"code\":\"owned\"") &&
+                                     strstr(reply->payload, "mission m1"));
+    CHECK_INT("it is not sent", script_count(&s, EFFECT_COMMAND), 0);
+    script_command_op(&s, "r1", AT(0.5), "h", "halt");
+    CHECK_INT("a halt is", script_count(&s, EFFECT_COMMAND), 2);
+    char id[EVENT_ID_MAX];
+    (void)snprintf(id, sizeof id, "m%" PRIx64 "-2-1", (uint64_t)AT(0.3));
+    script_clear(&s);
+    script_reply(&s, "r1", AT(0.6), SIDE_REAL, id, REPLY_HALTED);
+    CHECK("halted", shows("\"state\":\"failed\"") && shows("\"code\":\"halted\""));
+    CHECK_INT("it does not drive on", script_count(&s, EFFECT_COMMAND), 0);
+    struct missions_run run = {.m = calloc(1, pair_missions_bytes(&s.params[0])),
+                               .pair = lab_pair(s.lab, 1),
+                               .p = &s.params[0],
+                               .team = "cell",
+                               .fx = &s.fx};
+    const struct event e = {
+        .kind = EVENT_MISSION,
+        .mission = {.id = "m2", .kind = "SWEEP", .raw = "{}", .raw_bytes = 2}};
+    pair_missions_apply(&run, &e);
+    CHECK("a team owns it", shows("\"code\":\"owned\"") && shows("team cell"));
+    free(run.m);
+    script_close(&s);
+}
+
+/* An obstacle pushes a plan, and the new route pops it; all of it is reported. */
+static void test_obstacle(void)
+{
+    open_lab(1);
+    send_text(0, "r1", "m1", "NAVIGATE",
+              "{\"goal_m\":[3,0],\"start\":[0,0,0],\"pose\":\"reckoned\",\"return\":\"never\","
+              "\"map\":{\"bounds_m\":[-1,-3,5,3],\"obstacles\":[]}}");
+    CHECK("under way", shows("\"stack\":[\"END\",\"STEP\"]"));
+    CHECK("blocked", answer(1, REPLY_BLOCKED));
+    CHECK("pushed", showed("\"stack\":[\"END\",\"STEP\",\"FOLLOW\"],\"machines\":{\"L1\":{"
+                           "\"state\":\"IDLE\""));
+    CHECK("popped", shows("\"stack\":[\"END\",\"STEP\"]") && shows("\"obstacles_found\":1"));
+    for (int i = 2; i < 9 && answer(i, REPLY_DONE); i++) {
+    }
+    CHECK("done", shows("\"state\":\"done\""));
+    script_close(&s);
+}
+
+static void test_late(void)
+{
+    open_lab(1);
+    send_text(0, "r1", "m1", "FOLLOW",
+              "{\"path_m\":[[1,0]],\"start\":[0,0,0],\"patience_s\":2,\"return\":\"never\"}");
+    script_clear(&s);
+    script_tick(&s, AT(1.9));
+    CHECK_INT("patient", script_count(&s, EFFECT_COMMAND), 0);
+    script_tick(&s, AT(2.1));
+    CHECK_INT("halted", script_count(&s, EFFECT_COMMAND), 2);
+    CHECK("failed", shows("\"code\":\"no_reply\""));
+    CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(2));
+    script_close(&s);
+}
+
+static void test_start(void)
+{
+    open_lab(2);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    send_text(0, "r1", "m2", "FOLLOW", follow);
+    script_clear(&s);
+    const struct event start = script_event("$lab", AT(1), EVENT_START, SIDE_COUNT);
+    lab_step(s.lab, &start, &s.fx);
+    CHECK_INT("both are over", script_count(&s, EFFECT_MISSION), 2);
+    CHECK("interrupted", shows("\"state\":\"failed\"") && shows("\"code\":\"interrupted\""));
+    script_clear(&s);
+    lab_repeat_commands(s.lab, &s.fx);
+    CHECK_INT("reported when somebody listens", script_count(&s, EFFECT_MISSION), 2);
+    script_clear(&s);
+    script_tick(&s, AT(300));
+    CHECK_INT("nothing drives on", script_count(&s, EFFECT_COMMAND), 0);
+    script_close(&s);
+}
+
+/* A state that is saved and loaded in the middle continues with the same bytes. */
+static void test_checkpoint(void)
+{
+    static struct script first;
+    size_t bytes = 0;
+    open_lab(2);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    send_text(0, "r1", "m2", "SWEEP", "{}");
+    void *state = saved_lab(s.lab, &bytes);
+    answer(1, REPLY_DONE);
+    first = s;
+    s.lab = NULL;
+    script_open(&s);
+    CHECK_INT("loaded", lab_load(s.lab, state, bytes), STATUS_OK);
+    s.count = 2; /* the command before */
+    memset(s.effect, 0, sizeof s.effect);
+    s.effect[1].kind = EFFECT_COMMAND;
+    (void)snprintf(s.effect[1].payload, sizeof s.effect[1].payload,
+                   "{\"id\":\"m%" PRIx64 "-1-1\"", (uint64_t)AT(0));
+    answer(1, REPLY_DONE);
+    CHECK_INT("as many effects", s.count, first.count);
+    for (size_t i = 0; i < s.count; i++) {
+        CHECK_TEXT("the same", s.effect[i].payload, first.effect[i].payload);
+    }
+    free(state);
+    script_close(&first);
+    script_close(&s);
+}
+
+static void test_bad_input(void)
+{
+    static const struct {
+        const char *kind, *text, *code;
+    } rows[] = {
+        {"FLY", "{}", "unknown_value"},
+        {"SWEEP", "{\"goal_m\":[1,1]}", "unknown_key"},
+        {"SWEEP", "{\"return\":\"maybe\"}", "unknown_value"},
+        {"SWEEP", "{\"rays_max\":0}", "out_of_range"},
+        {"SWEEP", "{\"tries_max\":1.5}", "out_of_range"},
+        {"FOLLOW", "{}", "missing_key"},
+        {"FOLLOW", "{\"path_m\":[]}", "too_few"},
+        {"FOLLOW", "{\"path_m\":[[1]]}", "wrong_count"},
+        {"FOLLOW", "{\"path_m\":[[1e7,0]]}", "out_of_range"},
+        {"FOLLOW", "{\"path_m\":[[NaN,0]]}", "not_a_number"},
+        {"FOLLOW", "{\"path_m\":[[1,0]],\"clearence_m\":1}", "unknown_key"},
+        {"FOLLOW", "{\"path_m\":[[1,0]],\"map\":{\"bounds_m\":[0,0,1,1]}}", "in_obstacle"},
+        {"NAVIGATE", "{\"goal_m\":[1,0]}", "needs_key"},
+        {"NAVIGATE",
+         "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"shape\":\"circle\",\"points_m\":[[1,0]],"
+         "\"radius_m\":0.5}]}}",
+         "in_obstacle"},
+        {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"shape\":\"ball\"}]}}",
+         "unknown_value"},
+        {"STEPS", "{\"steps\":[{\"sweep\":true,\"goal_m\":[1,1]}]}", "conflicting_keys"},
+        {"STEPS", "{\"steps\":[{}]}", "conflicting_keys"},
+    };
+    char path[4096] = "{\"path_m\":[[0,0]";
+    open_lab(1);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        script_clear(&s);
+        send_text((double)i, "r1", "bad", rows[i].kind, rows[i].text);
+        const struct script_effect *e = script_find(&s, EFFECT_MISSION, 0);
+        CHECK(rows[i].text, shows("\"state\":\"refused\"") && shows(rows[i].code));
+        CHECK_TEXT(rows[i].text, e && strstr(e->payload, rows[i].code) ? "" : e->payload, "");
+        CHECK_INT("nothing is sent", script_count(&s, EFFECT_COMMAND), 0);
+    }
+    for (int i = 0; i < 128; i++) {
+        (void)snprintf(path + strlen(path), sizeof path - strlen(path), ",[%d,0]", i);
+    }
+    (void)snprintf(path + strlen(path), sizeof path - strlen(path), "]}");
+    send_text(100, "r1", "long", "FOLLOW", path);
+    CHECK("too long", shows("too_many"));
+    send_text(101, "r2", "m", "SWEEP", "{}");
+    CHECK("it takes none", shows("not_applicable") && shows("missions_max"));
+    s.params[0].kind = PAIR_USV3;
+    send_text(102, "r1", "m", "SWEEP", "{}");
+    CHECK("no wheels", shows("not_applicable") && shows("a robot with wheels"));
+    script_close(&s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("missions", NULL, NULL);
+    CU_add_test(suite, "a path", test_path);
+    CU_add_test(suite, "an id is one mission", test_once);
+    CU_add_test(suite, "one owner", test_owner);
+    CU_add_test(suite, "an obstacle", test_obstacle);
+    CU_add_test(suite, "a late reply", test_late);
+    CU_add_test(suite, "a start of the daemon", test_start);
+    CU_add_test(suite, "a checkpoint", test_checkpoint);
+    CU_add_test(suite, "bad input", test_bad_input);
+    return check_run();
+}
