@@ -33,6 +33,7 @@
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
 #include "twin/machine/machine_diagnostics.h"
+#include "twin/mission/pair_missions.h"
 #include "twin/pair/pair.h"
 #include "twin/report/model_fragment.h"
 #include "twin/sim/experiment/arm_shadow.h"
@@ -113,7 +114,12 @@ static const struct {
     TABLE(l2_verdict_names),
     TABLE(log_level_names),
     TABLE(machine_severity_names),
+    TABLE(mission_code_names),
     TABLE(mission_level_names),
+    TABLE(mission_pose_names),
+    TABLE(mission_return_names),
+    TABLE(mission_robot_names),
+    TABLE(mission_state_names),
     TABLE(odometry_combination_names),
     TABLE(odometry_parameter_names),
     TABLE(online_gate_names),

@@ -37,9 +37,6 @@ static const struct number_row {
 #undef AT
 };
 
-NAMES(return_names, MISSION_RETURN_ALWAYS + 1, "never", "failure", "always");
-NAMES(pose_names, 2, "robot", "reckoned");
-
 static const struct mission_plan defaults = {.locates = true,
                                              .clearance_m = 0.3,
                                              .obstacle_m = 0.2,
@@ -188,13 +185,13 @@ static bool scan_setting(struct json_scan *s, const struct json_text *key,
     struct mission_plan *plan = text->plan;
     size_t value = 0;
     if (json_text_is(key, "return")) {
-        const bool fine = scan_choice(s, &return_names, &value,
+        const bool fine = scan_choice(s, &mission_return_names, &value,
                                       "a \"return\" out of never failure always was expected");
         plan->returns = (enum mission_return)value;
         return fine;
     }
     if (json_text_is(key, "pose")) {
-        const bool fine = scan_choice(s, &pose_names, &value,
+        const bool fine = scan_choice(s, &mission_pose_names, &value,
                                       "a \"pose\" out of robot reckoned was expected");
         plan->reckoned = value == 1;
         return fine;

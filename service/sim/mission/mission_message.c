@@ -22,7 +22,6 @@ static void write_step(struct json_writer *w, const struct mission_plan *plan,
 size_t mission_message_write(const struct mission_file *file, const char *id, char *text,
                              size_t size)
 {
-    static const char *const returns[] = {"never", "failure", "always"};
     const struct mission_plan *plan = &file->plan;
     const struct world_bounds *b = &plan->map.bounds;
     struct json_writer w;
@@ -37,8 +36,8 @@ size_t mission_message_write(const struct mission_file *file, const char *id, ch
     if (!plan->locates) {
         json_write_axes(&w, "start", plan->start, 3);
     }
-    JSON_WRITE(&w, JSON("return", returns[plan->returns]),
-               JSON("pose", plan->reckoned ? "reckoned" : "robot"),
+    JSON_WRITE(&w, JSON("return", names_text(&mission_return_names, plan->returns)),
+               JSON("pose", names_text(&mission_pose_names, plan->reckoned)),
                JSON("clearance_m", plan->clearance_m), JSON("obstacle_m", plan->obstacle_m),
                JSON("arrival_m", plan->arrival_m),
                JSON_SECONDS("patience_s", plan->patience_us),

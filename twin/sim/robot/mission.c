@@ -538,5 +538,7 @@ int64_t mission_next_us(const struct mission *m)
     return waits ? (int64_t)ceil(read_cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
 }
 
+NAMES(mission_return_names, MISSION_RETURN_ALWAYS + 1, "never", "failure", "always");
+NAMES(mission_pose_names, 2, "robot", "reckoned");
 ENUM_NAMES(mission_code, MISSION_CODE_COUNT, MISSION_CODES(NAMES_TEXT));
 ENUM_NAMES(mission_level, MISSION_ERROR + 1, "ack", "warning", "error");

@@ -135,6 +135,8 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 /* Returns the deadline of the robot's reply; LAB_TIME_MAX if none is expected. */
 int64_t mission_next_us(const struct mission *m);
 
+extern const struct names mission_return_names; /* "never", "failure", "always" */
+extern const struct names mission_pose_names;   /* "robot", "reckoned" */
 ENUM_NAMES_DECLARED(mission_code);
 ENUM_NAMES_DECLARED(mission_level); /* "ack", "warning", "error" */
 
