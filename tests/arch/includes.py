@@ -50,7 +50,8 @@ twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
 twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
   identification/servo twin/efsm twin/machine twin/arm
-twin/mission: base/text base/errors base/numbers logger/message twin/efsm twin/pair twin/sim/robot
+twin/mission: base/text base/errors base/numbers logger/message identification/model twin/efsm twin/arm twin/pair
+  twin/following twin/sim/robot
 twin/report: base/text base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
