@@ -62,6 +62,8 @@ static const struct payload_member arm_members[] = {
     {.name = "dynamics", .type = PAYLOAD_NAME, PAYLOAD_IN(command.arm.dynamics), .names = &arm_dynamics_names,
      .expected = "\"dynamics\" of servo or ideal was expected"},
     {.name = "external", .type = PAYLOAD_FLAG, PAYLOAD_IN(command.arm.external)},
+    {.name = "pin", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.pin)},
+    {.name = "on", .type = PAYLOAD_FLAG, PAYLOAD_IN(command.arm.on)},
 };
 /* clang-format on */
 _Static_assert(COUNT(arm_members) == EVENT_ARM_MEMBER_COUNT, "a row for each member");
@@ -109,6 +111,7 @@ static const struct sized_op {
     {"stopj", true, NULL, {{NULL, NULL}}},
     {"halt", true, NULL, {{NULL, NULL}}},
     {"mode", true, NULL, {{NULL, NULL}}},
+    {"digital_out", true, NULL, {{NULL, NULL}}},
 };
 
 static bool is_like(const struct json_text *key, const char *name)
@@ -752,11 +755,31 @@ double native_reply_number(const struct event_reply *reply, const char *name)
     return nan("");
 }
 
+/* Writes the given members of an arm's operation. */
+static void write_arm(struct json_writer *w, const struct event_command *c)
+{
+    for (size_t k = 0; k < EVENT_ARM_MEMBER_COUNT; k++) {
+        const struct payload_member *m = &arm_members[k];
+        const char *from = (const char *)c + (m->at - offsetof(struct event, command));
+        if (!(c->arm.present & 1U << k)) {
+            continue;
+        }
+        if (m->type == PAYLOAD_FLAG) {
+            json_write_bool(w, m->name, *from > 0);
+        } else {
+            payload_write(w, &(struct payload_kind){.members = m, .count = 1}, c);
+        }
+    }
+}
+
 void native_write(struct json_writer *w, enum event_kind kind, const void *part)
 {
     const struct event_reply *reply = kind == EVENT_REPLY ? part : NULL;
     json_write_object(w, NULL);
     payload_write(w, part_kinds[kind], part);
+    if (kind == EVENT_COMMAND) {
+        write_arm(w, part);
+    }
     if (reply && reply->value_count > 0) {
         JSON_MAP(w, "values", size_t i = 0; i < reply->value_count; i++) {
             if (reply->values[i].kind == VALUE_NUMBER) {

@@ -89,7 +89,9 @@ enum reply_status {
     X(EVENT_ARM_TURNS, "turns")                                                                \
     X(EVENT_ARM_CARTESIAN, "cartesian")                                                        \
     X(EVENT_ARM_DYNAMICS, "dynamics")                                                          \
-    X(EVENT_ARM_EXTERNAL, "external")
+    X(EVENT_ARM_EXTERNAL, "external")                                                          \
+    X(EVENT_ARM_PIN, "pin")                                                                    \
+    X(EVENT_ARM_ON, "on")
 /* clang-format on */
 
 enum event_arm_member { EVENT_ARM_MEMBERS(NAMES_VALUE) EVENT_ARM_MEMBER_COUNT };
@@ -97,7 +99,7 @@ enum event_arm_member { EVENT_ARM_MEMBERS(NAMES_VALUE) EVENT_ARM_MEMBER_COUNT };
 /* Motion of a simulated arm's joints: with servo dynamics, or exactly as commanded. */
 enum arm_dynamics { ARM_DYNAMICS_SERVO, ARM_DYNAMICS_IDEAL, ARM_DYNAMICS_COUNT };
 
-/* Set for the operations movej, movel, movec, speedj, speedl, stopj, halt and mode only. For
+/* Set for the operations movej, movel, movec, speedj, speedl, stopj, halt, mode and digital_out only. For
  * others it is all zero, because members of these names may mean anything. Numbers are as
  * given, of any sign; poses are x y z in m and a rotation vector in rad. */
 struct event_arm {
@@ -105,8 +107,8 @@ struct event_arm {
     size_t q_count, pose_count, via_count, qd_count, twist_count; /* 0..EVENT_AXES_MAX */
     double q_rad[EVENT_AXES_MAX], pose[EVENT_AXES_MAX], via[EVENT_AXES_MAX];
     double qd_radps[EVENT_AXES_MAX], twist[EVENT_AXES_MAX]; /* twist: m/s, rad/s */
-    double v_radps, a_radps2, v_mps, a_mps2, time_s, turns;
-    int8_t cartesian, external; /* 0, 1 */
+    double v_radps, a_radps2, v_mps, a_mps2, time_s, turns, pin;
+    int8_t cartesian, external, on; /* 0, 1 */
     int8_t dynamics;            /* enum arm_dynamics */
 };
 

@@ -9,7 +9,7 @@ static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
 static const double JOG_RATE_MAX = 1e3;
 
 NAMES(arm_op_names, ARM_OP_COUNT, "movej", "movel", "movec", "speedj", "speedl", "stopj",
-      "halt", "mode");
+      "halt", "mode", "digital_out");
 
 bool arm_op_moves(enum arm_op op)
 {
@@ -69,6 +69,13 @@ const char *arm_request_jog(enum arm_op op, const struct event_arm *t,
                       "accelerations of 0 to 1000 were expected"
                     : "\"twist\" with 6 numbers, \"time_s\" of 0 to 5 s, "
                       "accelerations of 0 to 1000 were expected";
+}
+
+const char *arm_request_output(const struct event_arm *t)
+{
+    const bool fine = is_present(t, EVENT_ARM_PIN) && is_present(t, EVENT_ARM_ON) &&
+                      t->pin >= 0.0 && t->pin < ARM_OUTPUTS && !(floor(t->pin) < t->pin);
+    return fine ? NULL : "\"pin\" 0 to 7 and \"on\" true or false were expected";
 }
 
 void arm_fault_text(const struct arm_fault *fault, const char *bad, char detail[ARM_DETAIL_MAX])

@@ -20,6 +20,7 @@ enum arm_op {
     ARM_STOPJ,
     ARM_HALT,
     ARM_MODE,
+    ARM_OUTPUT,
     ARM_OP_COUNT
 };
 extern const struct names arm_op_names; /* "movej" ... */
@@ -27,7 +28,7 @@ extern const struct names arm_op_names; /* "movej" ... */
 /* Seconds a jog may last: it is a dead man's switch. */
 #define ARM_JOG_MAX_S 5.0
 
-enum { ARM_DETAIL_MAX = 128 };
+enum { ARM_DETAIL_MAX = 128, ARM_OUTPUTS = 8 /* digital ones, as of a UR controller */ };
 
 bool arm_op_moves(enum arm_op op); /* a path or a jog */
 bool arm_op_jogs(enum arm_op op);
@@ -59,6 +60,9 @@ struct arm_jog_request {
 /* Reads speedj or speedl. Returns what it lacks, static; NULL: nothing. */
 const char *arm_request_jog(enum arm_op op, const struct event_arm *request,
                             struct arm_jog_request *out);
+
+/* Returns what an output lacks, static; NULL: nothing. */
+const char *arm_request_output(const struct event_arm *request);
 
 /* Formats the fault: the reason's word, the place, and a sentence; bad: as above. */
 void arm_fault_text(const struct arm_fault *fault, const char *bad,

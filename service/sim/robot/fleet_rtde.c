@@ -183,7 +183,7 @@ void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r)
         .target_speed_fraction = wanted_slider(&m->inputs),
         .actual_main_voltage = SUPPLY_V,
         .actual_robot_voltage = SUPPLY_V,
-        .actual_digital_output_bits = digital_outputs(m),
+        .actual_digital_output_bits = digital_outputs(m) | arm.outputs,
         .tool_mode = TOOL_RUNNING,
         .tool_temperature = WARM_C,
         .runtime_state = moves ? RTDE_RUNTIME_PLAYING : RTDE_RUNTIME_STOPPED,

@@ -552,6 +552,7 @@ void arm6_read(const void *memory, struct arm6_state *out)
         .external = a->external,
         .stream_alive = a->external && a->now_us - received_us <= STREAM_DEAD_US,
         .protective_stop = a->protective_stop,
+        .outputs = a->outputs,
         .commands = a->commands,
         .phase = a->last.phase,
         .reason = a->last.reason,

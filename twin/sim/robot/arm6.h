@@ -58,6 +58,8 @@ struct arm6_state {
     bool protective_stop; /* stopped by itself, before a limit or a collision, until the next
                              accepted command */
 
+    uint8_t outputs; /* bit k: digital output k is on */
+
     uint32_t commands;                       /* number of motion commands begun or refused */
     char id[EVENT_ID_MAX], op[EVENT_OP_MAX]; /* of the last of them */
     enum arm6_phase phase;

@@ -44,6 +44,7 @@ struct arm6 {
     struct arm_jog jog; /* jog.now: the set points */
     double qdd_sp[ARM_JOINTS], q_r[ARM_JOINTS];
     bool cartesian, external, protective_stop;
+    uint8_t outputs; /* bit k: digital output k is on */
 
     enum arm6_drive drive;
     struct arm6_task

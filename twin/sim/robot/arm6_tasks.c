@@ -301,6 +301,21 @@ static void set_mode(struct arm6 *a, int64_t start_us)
     arm6_end_task(a, REPLY_DONE, start_us, "");
 }
 
+/* Executed at once, or refused. */
+static void set_output(struct arm6 *a, int64_t start_us)
+{
+    const struct event_arm *t = &a->queue[0].request;
+    const char *bad = arm_request_output(t);
+    if (bad) {
+        refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN}, bad,
+                     start_us);
+        return;
+    }
+    const unsigned bit = 1U << (unsigned)t->pin;
+    a->outputs = (uint8_t)(t->on > 0 ? a->outputs | bit : a->outputs & ~bit);
+    arm6_end_task(a, REPLY_DONE, start_us, "");
+}
+
 static void record_start(struct arm6 *a, const struct arm6_task *task)
 {
     if (arm_op_moves(task->op)) {
@@ -321,6 +336,10 @@ static bool begin_first(struct arm6 *a, int64_t start_us)
     record_start(a, task);
     if (task->op == ARM_MODE) {
         set_mode(a, start_us);
+        return false;
+    }
+    if (task->op == ARM_OUTPUT) {
+        set_output(a, start_us);
         return false;
     }
     if (task->op == ARM_STOPJ || task->op == ARM_HALT) {
@@ -402,9 +421,10 @@ bool arm6_queue_command(void *memory, const struct event_command *command)
         return false;
     }
     if (task.op == ARM_OP_COUNT) {
-        (void)add_answer(a, task.id, REPLY_IGNORED, a->now_us, a->now_us,
-                         "movej, movel, movec, speedj, speedl, stopj, halt or mode was "
-                         "expected");
+        (void)add_answer(
+            a, task.id, REPLY_IGNORED, a->now_us, a->now_us,
+            "movej, movel, movec, speedj, speedl, stopj, halt, mode or digital_out "
+            "was expected");
         return true;
     }
     if (!arm_op_moves(task.op) || arm_op_jogs(task.op)) {
