@@ -251,7 +251,7 @@ static void test_refused(void)
     struct err err = {0};
     const struct world_point points[] = {{2, 0}, {30, 0}, {5, 3}};
     struct course_plan plan = plan_of("wamv", points, 3);
-    plan.locates = true;
+    plan.has_start = true;
     CHECK("refused", course_make(&plan, &course, &err) != STATUS_OK);
     CHECK_TEXT("counted as in the file", err.where, "way-point 1 (30.00, 0.00)");
     /* Discs side by side leave no way. */

@@ -39,6 +39,7 @@
 #include "twin/sim/experiment/arm_shadow.h"
 #include "twin/sim/robot/arm6.h"
 #include "twin/sim/robot/layers.h"
+#include "twin/mission/course_drive.h"
 #include "twin/sim/robot/mission.h"
 #include "twin/team/check/model_checker.h"
 #include "twin/team/check/team_static_check.h"
@@ -120,6 +121,7 @@ static const struct {
     TABLE(mission_return_names),
     TABLE(mission_robot_names),
     TABLE(mission_state_names),
+    TABLE(course_failure_names),
     TABLE(odometry_combination_names),
     TABLE(odometry_parameter_names),
     TABLE(online_gate_names),

@@ -192,7 +192,7 @@ static bool pass_disc(struct layout *l, size_t k, int side, size_t disc)
                                     .side = side,
                                     .disc = disc};
     l->stop_count++;
-    /* The line before the stop in front of it has another end now: that is laid anew. */
+    /* The line before the stop in front of it has another end now: that is laid again. */
     return lay_between(l, k > 0 ? k - 1 : 0);
 }
 
@@ -473,7 +473,7 @@ enum status course_make(const struct course_plan *plan, struct course *out, stru
     struct layout l = {.plan = plan,
                        .err = err,
                        .tightest_m = plan->speed_mps / course_turn_limit_radps(plan->vessel),
-                       .shift = plan->locates ? 1 : 0};
+                       .shift = plan->has_start ? 1 : 0};
     memset(out, 0, sizeof *out);
     out->point_count = plan->point_count;
     if (plan->speed_mps >= course_speed_limit_mps(plan->vessel)) {

@@ -28,7 +28,7 @@ struct course_plan {
     double clearance_m;               /* >= 0: distance of the course from discs and bounds */
     size_t point_count;
     struct world_point points[COURSE_POINTS_MAX];
-    bool locates; /* points[0] is the first way-point, the start is the vessel's place */
+    bool has_start; /* points[0] is the start, not a way-point of the file */
 };
 
 /* A line, or an arc on which the course turns. */
@@ -48,7 +48,7 @@ struct course {
     size_t point_count; /* way-points, with the start */
 };
 
-/* Where the vessel is on the course. */
+/* A place of the vessel on the course. */
 struct course_place {
     size_t piece;
     double along_m;       /* from the begin of the piece */
@@ -63,8 +63,7 @@ double course_turn_limit_radps(const struct usv3_vessel *vessel);
 double course_speed_limit_mps(const struct usv3_vessel *vessel);
 
 /* Lays the course through the points, in which points[0] is the start. STATUS_E_RANGE with err:
- * which way-point, what is wrong, and what would be right. err->where is "point N" of the file:
- * with a plan that locates, of points behind the start. */
+ * which way-point, what is wrong, and what would be right. A single point has no pieces. */
 MUST_USE enum status course_make(const struct course_plan *plan, struct course *out,
                                  struct err *err);
 

@@ -20,13 +20,13 @@ static const double axis_radps[USV3_AXES] = {1.0, 1.0, 2.5};
 /* The heading follows the curvature about a second later: its loop's lag. */
 #define AHEAD_S 1.0
 
-/* Of the vessel's fastest turn, so that the thrusters can also correct it. */
+/* This share of the vessel's fastest turn leaves the thrusters room to correct it. */
 #define TURN_RATIO 0.9
 /* A hull that slips by more than asin(0.75) = 49 deg loses its speed. */
 #define SLIP_RATIO 0.75
 /* At less speed than this share of U the direction of motion says nothing. */
 #define SLOW_RATIO 0.25
-/* Where the figures of a course begin, behind a turn. */
+/* The figures of a course begin this far behind a turn. */
 #define SETTLED_M 20.0
 #define REST_MPS  0.05
 #define REST_S    30.0
@@ -39,7 +39,7 @@ static double wrap_angle(double angle_rad)
     return remainder(angle_rad, 2.0 * PI);
 }
 
-static double clamp(double value, double most)
+static double limit_size(double value, double most)
 {
     return fmin(fmax(value, -most), most);
 }
@@ -75,7 +75,7 @@ double course_crab_rad(const double theta[USV3_PARAMETERS], double speed_mps, do
     const double linear = theta[5];
     const double sway_mps =
         2.0 * side_n / (linear + sqrt(linear * linear + 4.0 * theta[6] * fabs(side_n)));
-    return asin(clamp(sway_mps / speed_mps, SLIP_RATIO));
+    return asin(limit_size(sway_mps / speed_mps, SLIP_RATIO));
 }
 
 /* Equations (2) to (5): the velocities that the vessel must follow. */
@@ -99,7 +99,7 @@ static void guide_vessel(const struct course_drive *d, const struct course_sampl
         course_crab_rad(d->vessel->theta, speed_mps, d->follower.d_hat[1], turn_radps);
     const double off_rad = wrap_angle(motion_rad - crab_rad - s->pose[2]);
     const double most_radps = TURN_RATIO * course_turn_limit_radps(d->vessel);
-    nu_d[2] = clamp(turn_radps + HEADING_RADPS * off_rad, most_radps);
+    nu_d[2] = limit_size(turn_radps + HEADING_RADPS * off_rad, most_radps);
     nu_d[1] = s->nu[1];
     /* It turns before it drives away from the course. */
     nu_d[0] = sqrt(fmax(d->speed_mps * d->speed_mps - s->nu[1] * s->nu[1],

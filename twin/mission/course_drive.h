@@ -69,7 +69,7 @@ struct course_drive {
     size_t settled_count;
 };
 
-/* What a vessel reports. */
+/* A sample of a vessel's telemetry. */
 struct course_sample {
     double t_s;                            /* its clock */
     double nu[USV3_AXES], pose[USV3_AXES]; /* u v r; x y psi */
