@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
-#include "config/labfile/lab_file.h"
 #include "config/options/option_file.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/mqtt/session.h"
-#include "service/sim/mission/mission_file.h"
+#include "service/sim/mission/mission_dispatch.h"
 #include "service/sim/mission/mission_message.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
@@ -28,15 +25,12 @@ enum {
     FROM_MAX = 12,
     VERDICT_MAX = 16,
     DETAIL_MAX = 128,
-    WAIT_SLICE_US = 50 * 1000, /* longest delay before a signal is noticed */
     STOP_MS = 3000,
-    SESSION_S = 60, /* time for which the broker keeps messages while the link is down */
     STATE_MAX = 16,
+    WAIT_SLICE_US = 50 * 1000,           /* longest delay before a signal is noticed */
     AGAIN_US = 5 * 1000 * 1000,          /* without an answer the mission is sent again, */
     TIMES_MAX = 4,                       /* at most as often */
-    QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, wait for the robot's answer */
-    /* wait for the retained message of the daemon's presence */
-    DAEMON_US = 2000 * 1000
+    QUIT_PATIENCE_US = 10 * 1000 * 1000 /* after a signal, wait for the robot's answer */
 };
 
 /* One command and its results. */
@@ -68,7 +62,7 @@ struct mission_run {
     const char *lab_path, *mission_path, *pair; /* the pair's id; at first as requested */
     const char *id;                             /* of the mission; NULL: a new one */
     double connect_s, linger_s;
-    bool json, quiet;
+    bool json, quiet, plan;
     struct lab_file lab;
     struct mission_file file;
     struct session session;
@@ -78,7 +72,6 @@ struct mission_run {
     char command_topic[MESSAGE_TOPIC_MAX];
     char entry_topic[MESSAGE_TOPIC_MAX];
     char daemon_topic[MESSAGE_TOPIC_MAX];
-    bool daemon_is_there;
 
     char state[STATE_MAX]; /* of the mission, as last reported; "": not yet */
     bool ended, refused;
@@ -393,17 +386,6 @@ static void receive_status(struct mission_run *r, const json_t *status)
     r->end_us = lab_us(json_file_real(status, "t"));
 }
 
-/* Called before the mission begins. */
-static void receive_presence(void *context, const struct message *m)
-{
-    struct mission_run *r = context;
-    if (strcmp(m->topic, r->daemon_topic) == 0) {
-        json_t *document = json_loadb(m->payload, m->stored_bytes, 0, NULL);
-        r->daemon_is_there = strcmp(json_file_text(document, "state"), "online") == 0;
-        json_decref(document);
-    }
-}
-
 static void receive_message(void *context, const struct message *m)
 {
     struct mission_run *r = context;
@@ -427,12 +409,9 @@ static void receive_message(void *context, const struct message *m)
 
 /* --- running the mission -------------------------------------------------------------- */
 
-/* Waits until a message arrives, until_us in lab time, or the next check of signals. */
 static void wait_until(struct mission_run *r, int64_t until_us)
 {
-    const int64_t wait_us = until_us - lab_clock_now_us();
-    session_wait(&r->session, lab_clock_monotonic_us() +
-                                  (wait_us < WAIT_SLICE_US ? wait_us : WAIT_SLICE_US));
+    mission_wait(&r->session, until_us);
     session_drain(&r->session, receive_message, r);
 }
 
@@ -474,51 +453,17 @@ static void wait_for_entries(struct mission_run *r)
 
 static bool connect_broker(struct mission_run *r)
 {
-    char id[64];
-    const struct broker_options *broker = &r->lab.broker;
+    const char *prefix = r->lab.broker.prefix;
     const struct mqtt_client_topic topics[] = {
         {r->status_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}, {r->daemon_topic, 1}};
-    (void)snprintf(r->daemon_topic, sizeof r->daemon_topic, "%s/connection", broker->prefix);
-    session_topic(r->command_topic, broker->prefix, r->pair, "command");
-    session_topic(r->mission_topic, broker->prefix, r->pair, "mission");
-    session_topic(r->status_topic, broker->prefix, r->pair, "mission/status");
-    session_topic(r->entry_topic, broker->prefix, r->pair, "entry");
-    (void)snprintf(id, sizeof id, "mission-%s", r->pair);
-    struct mqtt_client_options options = broker_client_options(broker, id);
-    options.unique_id = true;
-    options.persistent = true;
-    options.session_expiry_s = SESSION_S;
-    options.topics = topics;
-    options.topic_count = COUNT(topics);
-    if (!session_open(&r->session, options)) {
-        return false;
-    }
-    if (session_await(&r->session, lab_clock_monotonic_us() + lab_us(r->connect_s))) {
-        return true;
-    }
-    struct mqtt_client_state state;
-    mqtt_client_read_state(r->session.client, &state);
-    return complain("mission: no broker at %s port %u within %g s%s%s", broker->host,
-                    (unsigned)broker->port, r->connect_s, state.error[0] ? ": " : "",
-                    state.error);
-}
-
-/* The daemon carries the mission out, so one must be running. */
-static bool find_daemon(struct mission_run *r)
-{
-    const int64_t until_us = lab_clock_monotonic_us() + DAEMON_US;
-    while (!r->daemon_is_there && !stop_signal_raised() &&
-           lab_clock_monotonic_us() < until_us) {
-        session_wait(&r->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
-        session_drain(&r->session, receive_presence, r);
-    }
-    if (!r->daemon_is_there && !stop_signal_raised()) {
-        complain("mission: no daemon is online at %s of %s port %u: nobody would carry it "
-                 "out; start tandem serve -c %s",
-                 r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
-                 r->lab_path);
-    }
-    return r->daemon_is_there;
+    (void)snprintf(r->daemon_topic, sizeof r->daemon_topic, "%s/connection", prefix);
+    session_topic(r->command_topic, prefix, r->pair, "command");
+    session_topic(r->mission_topic, prefix, r->pair, "mission");
+    session_topic(r->status_topic, prefix, r->pair, "mission/status");
+    session_topic(r->entry_topic, prefix, r->pair, "entry");
+    return mission_connect(&r->session, &r->lab, r->pair, topics, COUNT(topics),
+                           r->connect_s) &&
+           mission_find_daemon(&r->session, &r->lab, r->lab_path, r->daemon_topic);
 }
 
 static int run_mission(struct mission_run *r)
@@ -527,7 +472,7 @@ static int run_mission(struct mission_run *r)
         (void)snprintf(r->new_id, sizeof r->new_id, "m%" PRIx64, (uint64_t)lab_clock_now_us());
         r->id = r->new_id;
     }
-    const bool connected = connect_broker(r) && find_daemon(r);
+    const bool connected = connect_broker(r);
     if (connected) {
         follow_mission(r);
         wait_for_entries(r);
@@ -541,28 +486,16 @@ static int run_mission(struct mission_run *r)
     return connected && strcmp(r->state, "done") == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* Chooses the pair: from the command line, the mission, or the lab's only one; in link mode. */
-static bool choose_pair(struct mission_run *r)
+/* The daemon carries missions of wheels out, for pairs that take some. */
+static bool takes_missions(const struct mission_run *r)
 {
-    const char *id = r->pair ? r->pair : r->file.pair;
-    if (!id[0] && r->lab.pair_count == 1) {
-        id = r->lab.pairs[0].id;
-    }
-    r->pair = id;
     for (size_t i = 0; i < r->lab.pair_count; i++) {
-        if (strcmp(r->lab.pairs[i].id, id) == 0) {
-            if (r->lab.pairs[i].mode != PAIR_LINK) {
-                return complain("%s: pair %s is in mode observe, a mission needs mode link",
-                                r->lab_path, id);
-            }
-            return r->lab.pairs[i].missions_max > 0 ||
-                   complain("%s: pair %s takes no missions, give it missions_max: 4",
-                            r->lab_path, id);
+        if (strcmp(r->lab.pairs[i].id, r->pair) == 0 && r->lab.pairs[i].missions_max == 0) {
+            return complain("%s: pair %s takes no missions, give it missions_max: 4",
+                            r->lab_path, r->pair);
         }
     }
-    return complain("%s: %s%s%s", r->lab_path,
-                    id[0] ? "there is no pair " : "there are several pairs", id,
-                    id[0] ? "" : ", name one with --pair or in the mission");
+    return true;
 }
 
 /* Both files are read in any case, so that the faults of both are reported at once. */
@@ -573,14 +506,19 @@ static bool load_files(struct mission_run *r)
     const bool mission =
         option_file_load(&mission_file, r->mission_path, &r->file, &errors) == STATUS_OK;
     err_list_print(&errors, stderr);
-    return lab && mission && choose_pair(r);
+    return lab && mission &&
+           mission_choose_pair(&r->lab, r->lab_path, r->pair, r->file.pair, true, &r->pair) &&
+           takes_missions(r);
 }
 
 static const char description[] =
     "  Sends a mission to the daemon (tandem serve), which carries it out on a pair in link\n"
     "  mode, and follows it: prints each command with laps and verdict. The pair needs\n"
     "  missions_max in the lab file. A signal cancels the mission: the robot halts. Killed,\n"
-    "  it leaves the mission running. See docs/protocol/mission.md.\n";
+    "  it leaves the mission running. See docs/protocol/mission.md.\n"
+    "  A file of kind vessel is a course, driven by efforts from the vessel's telemetry, in "
+    "any\n"
+    "  mode and without a daemon (docs/model/course.md). One of kind arm is a list of moves.\n";
 
 static int parse_arguments(struct mission_run *r, int argc, char **argv)
 {
@@ -590,6 +528,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "pair to command (the mission's, or the only one)"},
         {"id", 0, ARGUMENT_TEXT, &r->id, 0, 0, "ID", "of the mission; the same again only follows it (a new one)"},
         {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "one document on stdout and nothing else"},
+        {"plan", 0, ARGUMENT_FLAG, &r->plan, 0, 0, NULL, "vessels and arms: print the checked plan, without a broker"},
         {"quiet", 'q', ARGUMENT_FLAG, &r->quiet, 0, 0, NULL, "print the report only"},
         {"connect-timeout", 0, ARGUMENT_REAL, &r->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
         {"linger", 0, ARGUMENT_REAL, &r->linger_s, 0, 86400, "S", "seconds to wait for verdicts at the end (10)"},
@@ -611,6 +550,24 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
     return ARGUMENTS_PARSED;
 }
 
+static int run_kind(struct mission_run *r)
+{
+    const enum mission_file_kind kind = mission_file_kind_of(r->mission_path);
+    const struct mission_arguments a = {r->lab_path, r->mission_path, r->pair, r->connect_s,
+                                        r->json,     r->quiet,        r->plan};
+    if (kind != MISSION_FILE_WHEELS) {
+        return mission_file_run(
+            kind == MISSION_FILE_ARM ? &mission_file_moves : &mission_file_course, &a);
+    }
+    if (r->plan) {
+        complain(
+            "mission: --plan is for vessels and arms: the way of a robot on wheels depends "
+            "on what it meets");
+        return EXIT_USAGE;
+    }
+    return load_files(r) ? run_mission(r) : EXIT_USAGE;
+}
+
 int command_mission(int argc, char **argv)
 {
     int exit_status = EXIT_FAILED;
@@ -623,7 +580,7 @@ int command_mission(int argc, char **argv)
     r->linger_s = 10.0;
     exit_status = parse_arguments(r, argc, argv);
     if (exit_status == ARGUMENTS_PARSED) {
-        exit_status = load_files(r) ? run_mission(r) : EXIT_USAGE;
+        exit_status = run_kind(r);
     }
     json_decref(r->machines);
     lab_file_free(&r->lab);

@@ -36,6 +36,7 @@ static const struct option_items step_items = {
     .example = "[{sweep: true}]", .add = add_step};
 
 static const struct option_row mission_rows[] = {
+    {"kind", OPTION_CHOICE, "", "wheels", 0.0, 0.0, MISSION_FILE_CHOICES, IN_FILE(kind)}, /* Kind of robot. */
     {"name", OPTION_TEXT, "", "mission", 1.0, 0.0, "", IN_FILE(name)}, /* Name of the mission. */
     {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Pair to command. */
     {"map", OPTION_MAP, "", "", BY_HAND}, /* File of the map, or the map itself. */
@@ -68,7 +69,7 @@ static const struct option_row mission_rows[] = {
 
 /* --- the map -------------------------------------------------------------------------- */
 
-static void read_map(const struct option_reading *reading, struct world *map)
+void mission_read_map(const struct option_reading *reading, struct world *map)
 {
     char path[LAB_PATH_MAX];
     struct option_reader *r = reading->r;
@@ -159,13 +160,22 @@ static void add_step(const struct option_reading *item, void *value, void *owner
 
 /* --- the file ------------------------------------------------------------------------- */
 
+void mission_check_pair(const struct option_reading *reading, const char *pair)
+{
+    if (option_node(reading, "pair") != TREE_NONE && !option_is_name(OPTION_ID, pair)) {
+        option_fault_at(reading, "pair", FAULT_BAD_NAME,
+                        "an id has 1 to 31 letters, digits, '_' or '-'");
+    }
+}
+
 static void finish_mission(const struct option_reading *reading, void *context)
 {
     struct mission_file *file = context;
-    read_map(reading, &file->plan.map);
-    if (option_node(reading, "pair") != TREE_NONE && !option_is_name(OPTION_ID, file->pair)) {
-        option_fault_at(reading, "pair", FAULT_BAD_NAME,
-                        "an id has 1 to 31 letters, digits, '_' or '-'");
+    mission_read_map(reading, &file->plan.map);
+    mission_check_pair(reading, file->pair);
+    if (file->kind != MISSION_FILE_WHEELS) {
+        option_fault_at(reading, "kind", FAULT_INCONSISTENT,
+                        "wheels was expected: this file has steps of a robot on wheels");
     }
     file->plan.locates = option_node(reading, "start.x_m") == TREE_NONE &&
                          option_node(reading, "start.y_m") == TREE_NONE &&
