@@ -593,9 +593,9 @@ const struct robot_kind arm6_kind = {
     .parameters = parameters,
     .parameter_count = COUNT(parameters),
     .parameters_at = offsetof(struct arm6, values),
-    .operations =
-        "movej, movel, movec, speedj, speedl, stopj, halt, mode, and speeds of joints "
-        "as efforts",
+    .operations = "movej, movel, movec, speedj, speedl, stopj, halt, mode, digital_out, and "
+                  "speeds of joints "
+                  "as efforts",
     .init = init_arm,
     .command = arm6_queue_command,
     .effort = set_effort,
