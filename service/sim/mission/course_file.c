@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "service/sim/mission/map_file.h"
+#include "config/labfile/map_file.h"
 
 /* clang-format off */
 #define IN_FILE(m) OPTION_AT(struct course_file, m), ""
