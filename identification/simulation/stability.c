@@ -5,7 +5,7 @@
  * away, from sums of products. If the parts agree, what their own estimates explain beyond a
  * common one is chi squared. Parts share nothing but the state at their edges.
  */
-#include "identification/simulation/stability.h"
+#include "identification/simulation/stability_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,22 +18,6 @@
 #include "identification/simulation/prediction_filter.h"
 #include "identification/simulation/simulation_thresholds.def"
 
-/* The last one is the effort itself: it belongs to the scan of the gain. */
-enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES, SHAPE_SAME = SHAPES, ADDED };
-
-enum {
-    SIXTHS = 6, /* of the time: two make a third, three a half */
-    LEVELS = 3,
-    RECORDINGS = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
-    WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* all of it, with constant efforts */
-    SHAPED,                                  /* with one axis' shapes in addition */
-    BINS_MAX = SHAPED + MODEL_AXES_MAX,
-    COLUMNS_MAX = FREE_PARAMETERS_MAX + SHAPES,
-    PIECES = 16,
-    LONG = 20000, /* number of samples above which pieces are examined */
-    PIECE_SAMPLES = 1250
-};
-
 /* An effort has a direction if it exceeds this share of its largest value. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
@@ -44,32 +28,6 @@ ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "lev
            "direction");
 
 const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
-
-/* Sums over a part of the recording. */
-struct part_sums {
-    double g[COLUMNS_MAX * COLUMNS_MAX];
-    double v[COLUMNS_MAX];
-    double squares, rows;
-    double m[FREE_PARAMETERS_MAX * FREE_PARAMETERS_MAX]; /* g weighted by squared innovations */
-};
-
-struct stability_work {
-    const struct data_set *set; /* present piece of the set */
-    size_t first;               /* its first sample in the whole set */
-    const struct data_set *whole;
-    size_t run; /* present run of the whole set */
-    size_t axes;
-    size_t count; /* number of unknowns with an error in the fit */
-    size_t wide;  /* with the constant efforts that were not fitted, at the end */
-    size_t index[FREE_PARAMETERS_MAX];  /* their indices in the fit */
-    size_t column[FREE_PARAMETERS_MAX]; /* their columns in the filter */
-    size_t shaped; /* filter column with the first shape of the first axis */
-    double largest[MODEL_AXES_MAX];
-    double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort over the largest */
-    double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
-    struct part_sums *bins; /* [BINS_MAX] */
-    struct gain_scan scan[MODEL_AXES_MAX];
-};
 
 static size_t level_bin(size_t axis, size_t level)
 {
@@ -110,7 +68,7 @@ static void add_to_bin(const struct stability_work *work, size_t bin_at, const s
     }
 }
 
-static void find_shapes(double share, double *shape)
+void stability_find_shapes(double share, double *shape)
 {
     shape[SHAPE_SQUARE] = fabs(share) * share;
     shape[SHAPE_SIGN] = fabs(share) > DIRECTED ? copysign(1.0, share) : 0.0;
@@ -132,7 +90,7 @@ static void add_shapes(void *context, const struct trajectory *walk, gsl_matrix 
             if (!(work->largest[a] > 0.0)) {
                 continue;
             }
-            find_shapes(trajectory_effort(walk, row, a) / work->largest[a], shape);
+            stability_find_shapes(trajectory_effort(walk, row, a) / work->largest[a], shape);
             for (size_t k = 0; k < ADDED; k++) {
                 *gsl_matrix_ptr(efforts, a, a * ADDED + k) +=
                     part * work->largest[a] * shape[k];
@@ -221,8 +179,8 @@ static void add_sums(struct part_sums *to, const struct part_sums *from)
 
 /* Computes the step of a part, and its covariance for this variance of the innovations.
  * Returns false if numbers are not finite. */
-static bool solve_part(const struct part_sums *part, size_t n, double noise, struct svd *svd,
-                       double *step, double *explained)
+bool stability_solve_part(const struct part_sums *part, size_t n, double noise, struct svd *svd,
+                          double *step, double *explained)
 {
     double m[SVD_ENTRIES_MAX] = {0.0};
     double length[NUMERIC_COLUMNS_MAX] = {0.0};
@@ -249,7 +207,7 @@ static bool solve_part(const struct part_sums *part, size_t n, double noise, str
 
 /* Number of consecutive innovations that carry the information of one independent
  * innovation. */
-static double innovations_as_one(const struct stability_work *work)
+double stability_innovations_as_one(const struct stability_work *work)
 {
     double rho = 0.0;
     for (size_t a = 0; a < work->axes; a++) {
@@ -258,12 +216,7 @@ static double innovations_as_one(const struct stability_work *work)
     return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
 }
 
-struct part_estimate {
-    struct svd svd; /* its inverse is the covariance */
-    double step[COLUMNS_MAX], explained, noise;
-};
-
-static double part_sd(const struct part_estimate *part, size_t n, size_t i)
+double stability_part_sd(const struct part_estimate *part, size_t n, size_t i)
 {
     return sqrt(part->svd.inverse[i * n + i]);
 }
@@ -281,7 +234,8 @@ static void name_entry(const struct stability_work *work, const struct dynamics_
             const struct part_estimate *a = &parts[k / test->parts];
             const struct part_estimate *b = &parts[k % test->parts];
             const double apart = fabs(a->step[i] - b->step[i]);
-            const double sd = hypot(part_sd(a, work->count, i), part_sd(b, work->count, i));
+            const double sd = hypot(stability_part_sd(a, work->count, i),
+                                    stability_part_sd(b, work->count, i));
             const double weight = apart / sd + (apart > fmax(sd, least) ? 1e9 : 0.0);
             found = weight > most ? i : found;
             most = fmax(weight, most);
@@ -290,7 +244,7 @@ static void name_entry(const struct stability_work *work, const struct dynamics_
     test->entry = work->index[found];
     for (size_t a = 0; a < test->parts; a++) {
         test->value[a] = fit->estimate.value[test->entry] + parts[a].step[found];
-        test->se[a] = part_sd(&parts[a], work->count, found);
+        test->se[a] = stability_part_sd(&parts[a], work->count, found);
     }
 }
 
@@ -320,8 +274,8 @@ static void compare_parts(const struct stability_work *work, const struct part_e
         struct estimate_of_one each[STABILITY_PARTS_MAX];
         struct agreement ignored;
         for (size_t b = 0; b < count; b++) {
-            each[b] = (struct estimate_of_one){parts[b].step[i],
-                                               part_sd(&parts[b], work->count, i), HUGE_VAL};
+            each[b] = (struct estimate_of_one){
+                parts[b].step[i], stability_part_sd(&parts[b], work->count, i), HUGE_VAL};
         }
         if (work->index[i] < DYNAMICS_P_MAX) {
             compare_entry(each, count, work->index[i], cut, &ignored, out);
@@ -404,7 +358,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
     struct part_estimate parts[STABILITY_PARTS_MAX];
     struct part_sums common = {.rows = 0.0};
     struct part_estimate all;
-    const double as_one = innovations_as_one(work);
+    const double as_one = stability_innovations_as_one(work);
     test->statistic = 0.0;
     test->df = 0.0;
     size_t used = 0;
@@ -415,8 +369,8 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
         }
         struct part_estimate *out = &parts[used];
         out->noise = as_one * fmax(part.squares / part.rows, 1e-12);
-        if (!solve_part(&part, work->count, out->noise, &out->svd, out->step,
-                        &out->explained)) {
+        if (!stability_solve_part(&part, work->count, out->noise, &out->svd, out->step,
+                                  &out->explained)) {
             return false;
         }
         allow_for_uneven_noise(&part, work->count, out);
@@ -434,7 +388,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
     }
     test->parts = used;
     if (used < 2 ||
-        !solve_part(&common, work->count, 1.0, &all.svd, all.step, &all.explained)) {
+        !stability_solve_part(&common, work->count, 1.0, &all.svd, all.step, &all.explained)) {
         return false;
     }
     test->statistic -= all.explained;
@@ -507,11 +461,11 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     /* A fit with independent innovations predicts independent ones here too, except for the
      * errors of its parameters and the differences of another recording. */
     const bool promised = fit->method >= DYNAMICS_OUTPUT_ERROR;
-    if (!solve_part(&all, n, 1.0, &part.svd, part.step, &part.explained)) {
+    if (!stability_solve_part(&all, n, 1.0, &part.svd, part.step, &part.explained)) {
         return;
     }
     const double left = fmax((all.squares - part.explained) / all.rows, 1.0);
-    const double noise = left * (promised ? 1.0 : innovations_as_one(work));
+    const double noise = left * (promised ? 1.0 : stability_innovations_as_one(work));
     for (size_t i = 0; i < n * n; i++) {
         part.svd.inverse[i] *= noise;
     }
@@ -522,7 +476,7 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     for (size_t i = 0; i < n; i++) {
         const size_t a = work->index[i];
         out->moved[a] = part.step[i];
-        out->moved_se[a] = part_sd(&part, n, i);
+        out->moved_se[a] = stability_part_sd(&part, n, i);
         for (size_t j = 0; j < n; j++) {
             sum[i * n + j] =
                 part.svd.inverse[i * n + j] + dynamics_covariance(fit, a, work->index[j]);
@@ -540,85 +494,6 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     }
     out->moved_df = (double)both.rank;
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
-}
-
-/* Score test: what the columns after the first `less` explain in addition to these. */
-struct added_columns {
-    double statistic, df, p;
-    struct part_estimate all; /* estimate of all `more` columns */
-};
-
-static bool test_added(const struct stability_work *work, const struct part_sums *sums,
-                       size_t less, size_t more, struct added_columns *out)
-{
-    struct part_sums narrow = *sums;
-    struct part_estimate part;
-    for (size_t i = 0; i < less; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            narrow.g[i * less + j] = sums->g[i * more + j];
-        }
-    }
-    if (more == less || !(sums->rows > ROWS_PER_UNKNOWN * (double)more) ||
-        !solve_part(sums, more, 1.0, &out->all.svd, out->all.step, &out->all.explained) ||
-        !solve_part(&narrow, less, 1.0, &part.svd, part.step, &part.explained) ||
-        out->all.svd.rank <= part.svd.rank) {
-        return false;
-    }
-    out->all.noise =
-        innovations_as_one(work) * (sums->squares - out->all.explained) / sums->rows;
-    out->df = (double)(out->all.svd.rank - part.svd.rank);
-    out->statistic = fmax((out->all.explained - part.explained) / out->all.noise, 0.0);
-    out->p = gsl_cdf_chisq_Q(out->statistic, out->df);
-    return isfinite(out->statistic);
-}
-
-static void find_constant(const struct stability_work *work, struct stability *out)
-{
-    struct added_columns added;
-    if (!test_added(work, &work->bins[WIDE], work->count, work->wide, &added)) {
-        return;
-    }
-    out->constant_df = added.df;
-    out->constant_statistic = added.statistic;
-    out->constant_p = added.p;
-    for (size_t a = 0; a < work->axes; a++) {
-        const size_t i = work->count + a;
-        /* The filter subtracts biases from the efforts. */
-        out->constant[a] = -added.all.step[i];
-        out->constant_se[a] = sqrt(added.all.noise) * part_sd(&added.all, work->wide, i);
-    }
-}
-
-/* Shapes of an axis' effort, beyond constant efforts. */
-static void find_shape(const struct model *model, const double *theta,
-                       const struct stability_work *work, size_t axis,
-                       struct stability_shape *out)
-{
-    struct added_columns added;
-    *out = (struct stability_shape){.statistic = NAN, .df = NAN, .p = NAN};
-    if (!test_added(work, &work->bins[SHAPED + axis], work->wide, work->wide + SHAPES,
-                    &added)) {
-        return;
-    }
-    out->statistic = added.statistic;
-    out->df = added.df;
-    out->p = added.p;
-    for (size_t k = 0; k < STABILITY_WORTHS; k++) {
-        const double share = stability_worth_at[k];
-        const double largest = work->largest[axis];
-        const double done =
-            model->rows_under ? model_force_alone(model, theta, axis, share * largest) / largest
-                              : share;
-        double shape[ADDED];
-        find_shapes(share, shape);
-        out->worth[k] = 1.0;
-        for (size_t j = 0; j < SHAPES; j++) {
-            out->worth[k] += added.all.step[work->wide + j] * shape[j] / done;
-        }
-        if (share < 1.1 * work->least[axis] || share > 1.1 * work->most[axis]) {
-            out->worth[k] = (double)NAN;
-        }
-    }
 }
 
 /* The pass always has columns for constant efforts. */
@@ -784,7 +659,7 @@ static enum status find_term(const struct model *model, const struct dynamics_fi
     enrich_fit(model, term.model, fit, &rich, work, &term);
     const enum status st = pass_pieces(term.model, &rich, noise, set, work, &ran);
     if (st != STATUS_OK || !ran ||
-        !test_added(work, &work->bins[WIDE], work->count, work->wide, &added)) {
+        !stability_test_added(work, &work->bins[WIDE], work->count, work->wide, &added)) {
         return st;
     }
     term.statistic = added.statistic;
@@ -793,7 +668,7 @@ static enum status find_term(const struct model *model, const struct dynamics_fi
     for (size_t k = 0; k < term.count; k++) {
         const size_t at = work->count + k;
         term.value[k] = added.all.step[at];
-        term.se[k] = sqrt(added.all.noise) * part_sd(&added.all, work->wide, at);
+        term.se[k] = sqrt(added.all.noise) * stability_part_sd(&added.all, work->wide, at);
     }
     for (size_t k = 0; k < work->count; k++) {
         if (work->index[k] < fit->estimate.p) {
@@ -833,9 +708,9 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
             }
         }
         find_moved(&work, fit, &out);
-        find_constant(&work, &out);
+        stability_find_constant(&work, &out);
         for (size_t a = 0; a < model->axis_count; a++) {
-            find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
+            stability_find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
             gain_scan_find(&work.scan[a], &out.episode[a]);
         }
         /* For models that stick, regressions find terms: see unmodelled_term.h. */

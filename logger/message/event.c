@@ -25,8 +25,6 @@ const char *event_number_fault(const char *member, double number)
         {"x_m", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 m was expected"},
         {"y_m", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 m was expected"},
         {"psi_rad", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 rad was expected"},
-        {"angle_rad", -POSE_MAX, POSE_MAX, "-1e7 to 1e7 rad was expected"},
-        {"range_m", 0.0, POSE_MAX, "0 to 1e7 m was expected"},
         {"nu", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},
         {"tau", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},
         {"tau_dot", -AXIS_MAX, AXIS_MAX, "-1e9 to 1e9 was expected"},

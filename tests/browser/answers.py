@@ -15,7 +15,7 @@ from mover import Mover
 SIZE = (1280, 800)
 GOOD = 34  # moves; forecasts begin after 19 of them
 LATE_S = 1.5
-# What the answer says while the twin is good, and after two late moves. One lag in twenty lies outside of its 95 %
+# The answers while the twin is good, and after two late moves. One lag in twenty lies outside of its 95 %
 # interval, the last one, too.
 QUESTIONS = {
     "Is this twin good?": (("Not known.", "Yes."), ("No.", "Not known.", "Yes.")),

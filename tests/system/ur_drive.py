@@ -195,7 +195,7 @@ def test_in_use(rig, arm):
         lab = Lab(rig, "second")
         second = start_bridge(rig, arm, "second", stdout=out, stderr=out)
         rig.wait(lambda: "IN_USE" in log.read_text(), "a message about the registers", 20)
-        lab.wait_state("offline")  # from now on it hears commands
+        lab.wait_state("offline")  # from now on it receives commands
         reply = lab.move(WORK, "error")
         assert "IN_USE" in reply["detail"] and "values" not in reply and "t" not in reply, reply
         second.terminate()

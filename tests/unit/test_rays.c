@@ -56,6 +56,8 @@ static void test_rays(void)
     add_ray(0, SIDE_REAL, 2, "range", VALUE_NUMBER, 1.0);
     add_ray(0, SIDE_REAL, 3, "range_m", VALUE_TEXT, 1.0);
     add_ray(0, SIDE_REAL, 4, "range_m", VALUE_NUMBER, (double)NAN);
+    add_ray(0, SIDE_REAL, 5, "range_m", VALUE_NUMBER, -1.0); /* nothing seen */
+    add_ray(0, SIDE_REAL, 6, "range_m", VALUE_NUMBER, 1e300);
     json_t *none = read_rays(0, "real");
     CHECK_INT("no ray", json_array_size(none), 0);
     json_decref(none);

@@ -9,6 +9,8 @@
 
 enum { RAY_COLUMNS = 5 };
 
+static const double RAY_NUMBER_MAX = 1e7; /* as of poses: m, rad */
+
 /* angle_rad, range_m, and the pose x_m, y_m, yaw_rad. */
 struct ray {
     int64_t t_us;
@@ -77,7 +79,9 @@ void rays_add(struct rays *rays, size_t pair, const struct event *event,
     const double at[RAY_COLUMNS] = {find_number(&event->reply, "angle_rad"),
                                     find_number(&event->reply, "range_m"), state->pose[0],
                                     state->pose[1], state->pose[state->pose_count - 1]};
-    if (!isfinite(at[0] + at[1] + at[2] + at[3] + at[4])) {
+    /* Sensors write -1, or more than they reach, where they see nothing. */
+    if (!isfinite(at[0] + at[2] + at[3] + at[4]) || fabs(at[0]) > RAY_NUMBER_MAX ||
+        !(at[1] >= 0.0 && at[1] <= RAY_NUMBER_MAX)) {
         return;
     }
     lock_acquire(&rays->lock);
