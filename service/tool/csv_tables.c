@@ -100,7 +100,8 @@ static enum status write_table(const char *folder, const struct csv_table *table
                        strerrordesc_np(errno));
     }
     table->write(what, out);
-    if ((ferror(out) != 0) | (fclose(out) != 0)) {
+    const bool written = ferror(out) == 0;
+    if (fclose(out) != 0 || !written) {
         return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
                        "could not be written whole");
     }
