@@ -43,6 +43,7 @@
 #include "twin/sim/robot/mission.h"
 #include "twin/team/check/model_checker.h"
 #include "twin/team/check/team_static_check.h"
+#include "twin/map/scan_match.h"
 #include "twin/team/live/team_live.h"
 #include "twin/team/step/team.h"
 #include "twin/team/step/team_predict.h"
@@ -172,6 +173,7 @@ static const struct {
     TABLE(value_kind_names),
     TABLE(verdict_names),
     TABLE(world_shape_names),
+    TABLE(scan_outcome_names),
 #undef TABLE
 };
 
