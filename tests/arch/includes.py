@@ -103,6 +103,7 @@ service/replay: base/text base/errors base/numbers logger/message logger/codec t
   twin/report twin logger/storage config/labfile web/http service/tool service/list
 service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
   identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay
+service/map: base/text base/errors base/numbers logger/message twin/pair twin/map twin config/labfile service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message logger/codec identification/travel twin/pair twin/report
   twin/sim/robot twin logger/storage config/options config/labfile web/http service/tool service/client service/mqtt
   service/sim/mission service/replay

@@ -185,7 +185,7 @@ static bool is_ray(const struct grid_ray *ray)
     return isfinite(ray->angle_rad) && isfinite(ray->range_m) && ray->range_m >= 0.0;
 }
 
-/* Where a ray ends, seen or not, m. */
+/* The point where a ray ends, seen or not, m. */
 static void end_of(const struct plane_pose *from, const struct grid_ray *ray,
                    double range_max_m, double margin_m, double end_m[2])
 {

@@ -62,8 +62,8 @@ struct grid_sweep {
     double range_max_m; /* > 0 */
 };
 
-/* Where, in its cell, rays ended on average, so that a map is finer than its cells: else all
- * walls would move to the middle of theirs, and poses with them by up to half a cell. */
+/* The point of a cell where rays ended on average, so that a map is finer than its cells: else
+ * all walls would move to the middle of theirs, and poses with them by up to half a cell. */
 struct grid_spot {
     int8_t x, y;   /* from the cell's centre, 1/250 of its side */
     uint8_t count; /* rays, 20 at most: then it stays */
