@@ -94,7 +94,7 @@ def tandem(*words, code=0, says=""):
 
 
 def read_map(prefix):
-    """By the formats' own descriptions: a cell's state by the centre of its picture element."""
+    """Read both files as their formats are described; the state of each cell, and where its centre is."""
     text = prefix.with_suffix(".yaml").read_text()
     facts = dict(re.fullmatch(r"(\w+): (.*)", line).groups() for line in text.splitlines())
     assert list(facts) == ["image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh"], text

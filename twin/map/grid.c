@@ -125,6 +125,9 @@ static void change_cell(struct grid *g, struct cell at, int by, const double *in
     }
     g->stamp[i] = stamp;
     const int before = g->odds[i];
+    if (!in_cell && before == -GRID_LIMIT) {
+        return; /* free for long: most cells of a map that is done */
+    }
     const int after = before + by;
     g->odds[i] = (int8_t)(after > GRID_LIMIT    ? GRID_LIMIT
                           : after < -GRID_LIMIT ? -GRID_LIMIT
@@ -170,13 +173,18 @@ static void clear_ray(struct grid *g, const double from[2], const double to[2])
         next[k] = isinf(each[k]) ? each[k] : border * each[k];
         left += (size_t)fabs(floor(to[k]) - floor(from[k]));
     }
+    /* Without branches and in registers: which border is next cannot be predicted. */
+    struct cell c = {at[0], at[1]};
+    double next_x = next[0], next_y = next[1];
     for (; left > 0; left--) {
-        if (is_inside(g, (struct cell){at[0], at[1]})) {
-            change_cell(g, (struct cell){at[0], at[1]}, GRID_MISS, NULL);
+        if (is_inside(g, c)) {
+            change_cell(g, c, GRID_MISS, NULL);
         }
-        const int k = next[0] < next[1] ? 0 : 1;
-        at[k] += step[k];
-        next[k] += each[k];
+        const bool along_x = next_x < next_y;
+        c.x += along_x ? step[0] : 0;
+        c.y += along_x ? 0 : step[1];
+        next_x += along_x ? each[0] : 0.0;
+        next_y += along_x ? 0.0 : each[1];
     }
 }
 
