@@ -19,11 +19,14 @@ enum team_array {
     TEAM_OF_NOMINALS,
     TEAM_OF_NAMES,
     TEAM_OF_LISTS,
+    TEAM_OF_PLANNED,
     TEAM_OF_WRITTEN, /* from here on needed while it is read; struct written_step, from 1 on */
     TEAM_OF_WRITTEN_SEQUENCES, /* struct written_sequence, as in the team's sequences */
     TEAM_OF_GIVEN,             /* struct given_nominal; those of all robots come first */
     TEAM_OF_ROBOT_NODES,       /* uint32_t, as in the team's robots */
     TEAM_OF_JOB_NODES,         /* the same for its jobs */
+    TEAM_OF_PLANNED_NODES,     /* the same for its planned tasks */
+    TEAM_OF_EARLIER,           /* struct earlier_task */
     TEAM_OF_STEP_NODES,        /* the same for its flattened steps */
     TEAM_ARRAY_COUNT
 };
@@ -69,6 +72,13 @@ struct given_nominal {
     uint32_t node;
 };
 
+/* "after: task" of a planned task. */
+struct earlier_task {
+    char name[TEAM_NAME_MAX];
+    uint32_t node;
+    size_t task; /* the one that comes after it */
+};
+
 struct team_build {
     struct option_reader *r;
     const char *shown; /* prefix of keys in messages: "teams.cell." */
@@ -88,6 +98,7 @@ struct team_build {
         struct written_step written;
         struct team_step step;
         struct team_job job;
+        struct team_planned planned;
         char bytes[512];
     } scrap;
 };
@@ -125,7 +136,7 @@ uint16_t team_build_find_at(const struct option_reading *reading, const char *ke
 typedef void team_item(const struct option_reading *item, void *value, void *owner);
 team_item team_add_resource, team_start_position, team_add_position, team_start_own_position,
     team_add_own_position, team_add_part, team_start_buffer, team_add_buffer, team_start_robot,
-    team_add_robot, team_add_job;
+    team_add_robot, team_add_job, team_add_planned_robot, team_add_earlier, team_add_planned;
 team_item team_add_task, team_add_member, team_start_window, team_add_window, team_add_mean,
     team_add_sd;
 team_item team_add_sequence;
@@ -151,6 +162,9 @@ void team_build_nominals(struct team_build *b);
 bool team_is_step_word(const char *name); /* team_tasks.c */
 void team_build_steps(struct team_build *b);
 void team_build_flat(struct team_build *b);
+
+/* Look up the tasks that others come after; a circle is a fault (team_planned.c). */
+void team_build_plan(struct team_build *b);
 
 /* The YAML text of node: teams, or a single one; NULL without memory (team_print.c). */
 char *team_file_text(const struct tree *tree, uint32_t node, bool single);

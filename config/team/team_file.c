@@ -59,6 +59,8 @@ static void place_arrays(struct team_build *b)
     p->names = lists[TEAM_OF_NAMES].items;
     p->list_count = lists[TEAM_OF_LISTS].count;
     p->lists = lists[TEAM_OF_LISTS].items;
+    p->planned_count = lists[TEAM_OF_PLANNED].count;
+    p->planned = lists[TEAM_OF_PLANNED].items;
 }
 
 /* --- resources, positions, buffers ------------------------------------------------------- */
@@ -223,6 +225,8 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
     team_build_steps(b);
     option_read_items(&reading, "windows", b);
     option_read_items(&reading, "jobs", b);
+    option_read_items(&reading, "plan", b);
+    team_build_plan(b);
     if (TEAM_COUNT(b, TEAM_OF_ROBOTS) == 0 && !b->r->failed && !b->r->tree->partial) {
         option_fault(b->r, node, FAULT_MISSING_KEY,
                      "%srobots are missing, the least is \"robots: {R1: {}}\"", b->shown);

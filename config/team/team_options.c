@@ -146,6 +146,22 @@ static const struct option_items job_items = {
     .shape = OPTION_LIST, .table = &team_job_options, .required = "part seq", .bytes = sizeof(struct job_values),
     .later = true, .what = "jobs", .example = "[{part: a, seq: carry}]", .add = team_add_job};
 
+static const struct option_items planned_robot_items = {
+    .shape = OPTION_LIST_OR_ONE, .value = &part_value, .bytes = TEAM_NAME_MAX, .least = 1, .most = TEAM_PLAN_ROBOTS_MAX,
+    .what = "robots", .example = "[R1, R2]", .fault = FAULT_WRONG_COUNT, .add = team_add_planned_robot};
+static const struct option_items earlier_items = {
+    .shape = OPTION_LIST_OR_ONE, .value = &part_value, .bytes = TEAM_NAME_MAX, .what = "tasks of the plan",
+    .example = "[fetch]", .add = team_add_earlier};
+static const struct option_row planned_rows[] = {
+    {"seq", TEXT(NOT_EMPTY), OPTION_AT(struct planned_values, sequence), "The sequence that does it; required."},
+    {"robots", OPTION_EACH(planned_robot_items), "Its robots, which do the sequence at the same time; required."},
+    {"after", OPTION_EACH(earlier_items), "Tasks of the plan that must have ended."},
+};
+const struct option_table team_planned_options = {planned_rows, COUNT(planned_rows)};
+static const struct option_items planned_items = {
+    NAMED, .table = &team_planned_options, .required = "seq robots", .bytes = sizeof(struct planned_values),
+    .later = true, .what = "tasks of a plan", .add = team_add_planned};
+
 /* Sections are read in this order, as later ones name what is in earlier ones. */
 static const struct option_row team_rows[] = {
     {"locking", CHOICE("ordered", "ordered|at_once|free"), OPTION_AT(struct team_build, params.locking),
@@ -172,6 +188,7 @@ static const struct option_row team_rows[] = {
     {"robots", OPTION_EACH(robot_items), "The robots; their order breaks ties. Required."},
     {"windows", OPTION_EACH(window_items), "Time windows of single tasks; keys that they lack are those of window."},
     {"jobs", OPTION_EACH(job_items), "List of jobs that wait at the start."},
+    {"plan", OPTION_EACH(planned_items), "Tasks for `tandem team plan`, which shows an order; nothing runs it."},
 };
 const struct option_table team_options = {team_rows, COUNT(team_rows)};
 
@@ -224,6 +241,7 @@ static const struct team_section sections[] = {
     {"windows", "By the names of tasks.", &team_window_options},
     {"robots", "By their names.", &team_robot_options},
     {"jobs", "Each of the list.", &team_job_options},
+    {"plan", "By the names of its tasks.", &team_planned_options},
     {"IdPrt", "A step: `IdPrt: IB`, or `IdPrt: {…}` with these.", &team_take_options},
     {"Meet", "A step.", &team_meet_options},
     {"Together", "A step.", &team_together_options},

@@ -20,6 +20,11 @@ struct job_values {
     uint32_t count;
 };
 
+struct planned_values {
+    char sequence[TEAM_NAME_MAX];
+    struct team_planned params;
+};
+
 struct take_values {
     char from[TEAM_NAME_MAX];
     uint32_t none;
@@ -37,7 +42,7 @@ struct repeat_values {
 
 extern const struct option_table team_options, team_resource_options, team_position_options,
     team_task_options, team_window_options, team_robot_options, team_job_options,
-    team_take_options, team_meet_options, team_together_options, team_repeat_options,
-    team_if_options;
+    team_planned_options, team_take_options, team_meet_options, team_together_options,
+    team_repeat_options, team_if_options;
 
 #endif

@@ -7,6 +7,7 @@
 
 static const struct argument_action actions[] = {{"check", team_check_command},
                                                  {"simulate", team_simulate_command},
+                                                 {"plan", team_plan_command},
                                                  {"run", team_run_command}};
 
 int command_team(int argc, char **argv)
@@ -21,6 +22,8 @@ int command_team(int argc, char **argv)
             "  simulate FILE  predict how long a team takes, with error bars: who waits for "
             "whom,\n"
             "                 which resource is short, what would a change bring?\n"
+            "  plan FILE      show an order and start times of a team's tasks, so that nobody "
+            "waits\n"
             "  run TEAM       start a team of a running daemon and print what it does\n"
             "\n"
             "  'tandem team ACTION --help' has details. FILE is a lab file with 'teams:', or a "

@@ -6,6 +6,7 @@
 /* argv[0] is the word behind `tandem team`; returns the exit status. */
 int team_check_command(int argc, char **argv);
 int team_simulate_command(int argc, char **argv);
+int team_plan_command(int argc, char **argv);
 int team_run_command(int argc, char **argv);
 
 #endif

@@ -600,7 +600,7 @@ static void test_tables(void)
             CHECK(row->path, !strchr(row->help, '|') && option_find(table, row->path) == row);
         }
     }
-    CHECK_INT("", i, 12);
+    CHECK_INT("", i, 13);
 }
 
 static const CU_TestInfo tests[] = {

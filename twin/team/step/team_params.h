@@ -30,7 +30,9 @@ enum {
     TEAM_LOOPS_MAX = 4,          /* nesting of counted loops */
     TEAM_CAPACITY_MAX = 64,
     TEAM_JOBS_MAX = 1024, /* waiting jobs */
-    TEAM_NONE = 0xffff    /* means no name, task, sequence … */
+    TEAM_PLAN_TASKS_MAX = 64,
+    TEAM_PLAN_ROBOTS_MAX = 8, /* of one task of a plan */
+    TEAM_NONE = 0xffff        /* means no name, task, sequence … */
 };
 
 /* clang-format off */
@@ -155,6 +157,15 @@ struct team_job {
     uint16_t home; /* robot; TEAM_NONE: any */
 };
 
+/* A task to be planned: a sequence that robots do, after other tasks. */
+struct team_planned {
+    char name[TEAM_NAME_MAX];
+    uint16_t sequence;
+    uint16_t robots[TEAM_PLAN_ROBOTS_MAX];
+    size_t robot_count;
+    uint64_t after; /* set of indices in planned */
+};
+
 struct team_params {
     char name[EVENT_PAIR_MAX];
     uint64_t hash; /* of the text that it was read from; 0: none */
@@ -162,7 +173,7 @@ struct team_params {
     int64_t head_start_us; /* head start per step of priority */
     uint32_t help_backlog; /* waiting jobs of one home before others help, >= 1 */
     size_t robot_count, resource_count, task_count, sequence_count, step_count, buffer_count;
-    size_t job_count, position_count, nominal_count, name_count, list_count;
+    size_t job_count, position_count, nominal_count, name_count, list_count, planned_count;
     const struct team_robot_params *robots;       /* their order breaks ties */
     const struct team_resource_params *resources; /* their order is the nesting order */
     const struct team_task_params *tasks;
@@ -174,6 +185,7 @@ struct team_params {
     const struct team_nominal *nominals; /* the first of the most specific ones is used */
     const char (*names)[TEAM_NAME_MAX];  /* args, parts, buffers, meetings, tools */
     const uint16_t *lists;               /* resources of steps; parts of robots and buffers */
+    const struct team_planned *planned;  /* only shown, by `tandem team plan` */
 };
 
 ENUM_NAMES_DECLARED(team_locking);
