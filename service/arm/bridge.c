@@ -140,7 +140,8 @@ static void publish_connection(struct bridge *b)
 {
     char text[PAYLOAD_MAX];
     struct json_writer w;
-    if (!b->listening) { /* who reads `online` may send a command at once, and it would be lost */
+    if (!b->listening) { /* who reads `online` may send a command at once, and it would be lost
+                          */
         b->announced = true;
         return;
     }
@@ -563,7 +564,9 @@ static void handle_change(void *context, bool up, const char *why)
             drive_lost(&b->drive, why);
             serve_drive(b);
         }
-        set_online(b, false, "no RTDE from the controller");
+        set_online(b, false,
+                   strncmp(why, "IN_USE", 6) == 0 ? "IN_USE: another client has the registers"
+                                                  : "no RTDE from the controller");
     }
 }
 
@@ -606,9 +609,12 @@ static void stop_drive(struct bridge *b)
 {
     const int64_t until_us = lab_clock_monotonic_us() + STOP_MS * 1000;
     drive_stop(&b->drive, "the bridge ends");
-    while (b->drive.state == DRIVE_MOVING && lab_clock_monotonic_us() < until_us) {
+    while (drive_is_busy(&b->drive) && lab_clock_monotonic_us() < until_us) {
         serve_drive(b);
         rtde_link_run(&b->link, until_us);
+    }
+    if (drive_is_busy(&b->drive)) {
+        drive_lost(&b->drive, "the bridge ended before the arm was at rest");
     }
     serve_drive(b);
 }

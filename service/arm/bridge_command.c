@@ -46,23 +46,50 @@ static const char description[] =
     "  are slowed by the speed slider, interrupted or stopped do not calibrate, nor do moves\n"
     "  along other paths than a line of joints or of the tool. It reconnects by itself to the\n"
     "  controller and the broker.\n"
-    "  Without --drive the bridge only reads. With it the robot carries out the commands of the\n"
+    "  Without --drive the bridge only reads. With it the robot carries out the commands of "
+    "the\n"
     "  pair, by a program that the bridge starts on the controller (ports 30001, 29999).\n";
+
+/* An option that would do nothing is an error: who gives --floor expects one. */
+static bool check_drive(const struct bridge_options *o, const char *mode, const char *commands)
+{
+    const char *alone = mode                 ? "mode"
+                        : o->arm             ? "arm"
+                        : !isnan(o->floor_m) ? "floor"
+                        : o->primary_port    ? "primary-port"
+                        : o->dashboard_port  ? "dashboard-port"
+                                             : NULL;
+    if (!o->drive && alone) {
+        return complain("bridge: --%s: it is for --drive, which was not given", alone);
+    }
+    if (o->drive && commands) {
+        return complain(
+            "bridge: --commands %s: it is for a bridge that only reads, but --drive "
+            "was given (it answers each command)",
+            commands);
+    }
+    return true;
+}
+
+static void set_presets(struct bridge_options *o)
+{
+    o->arm = o->arm ? o->arm : "ur5e";
+    o->floor_m = isnan(o->floor_m) ? -(double)INFINITY : o->floor_m;
+    o->primary_port = o->primary_port ? o->primary_port : CONTROLLER_PRIMARY_PORT;
+    o->dashboard_port = o->dashboard_port ? o->dashboard_port : CONTROLLER_DASHBOARD_PORT;
+}
 
 int command_bridge(int argc, char **argv)
 {
     char host[HOST_MAX];
     const char *place = NULL;
-    const char *commands = "seen";
-    const char *mode = "observe";
+    const char *commands = NULL;
+    const char *mode = NULL;
     struct broker_group broker;
     struct bridge_options o = {.broker = broker_arguments_defaults(),
                                .pair = "r1",
                                .host = host,
-                               .arm = "ur5e",
-                               .floor_m = -(double)INFINITY,
-                               .primary_port = CONTROLLER_PRIMARY_PORT,
-                               .dashboard_port = CONTROLLER_DASHBOARD_PORT,
+                               .floor_m = (double)NAN,
                                .rate_hz = 125.0,
                                .telemetry_hz = 25.0,
                                .timeout_s = 60.0};
@@ -95,9 +122,10 @@ int command_bridge(int argc, char **argv)
         .command = "bridge",
         .operands = "",
         .description = description,
-        .examples = "  tandem bridge --ur 192.168.0.10 --pair arm\n"
-                    "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n"
-                    "  tandem bridge --ur 192.168.0.10 --pair arm --drive --arm ur5e --floor 0\n",
+        .examples =
+            "  tandem bridge --ur 192.168.0.10 --pair arm\n"
+            "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n"
+            "  tandem bridge --ur 192.168.0.10 --pair arm --drive --arm ur5e --floor 0\n",
         .exit_status = "there was never a connection to the broker, or to the controller",
         ARGUMENT_ROWS(rows),
         .more = &broker.group};
@@ -113,7 +141,11 @@ int command_bridge(int argc, char **argv)
     if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;
     }
-    o.commanded = o.drive || strcmp(commands, "received") == 0;
-    o.link = strcmp(mode, "link") == 0;
+    if (!check_drive(&o, mode, commands)) {
+        return EXIT_USAGE;
+    }
+    o.commanded = o.drive || (commands && strcmp(commands, "received") == 0);
+    o.link = mode && strcmp(mode, "link") == 0;
+    set_presets(&o);
     return bridge_run(&o);
 }

@@ -14,7 +14,7 @@ enum { START_US = 3 * 1000 * 1000 };
 enum { UNLOCK_US = 5 * 1000 * 1000 };
 /* A move that runs longer than half as long again as planned, and this, does not end. */
 static const double OVERTIME_RATIO = 1.5, OVERTIME_S = 3.0;
-/* s: and a stop that takes longer than this is none. */
+/* s: and a stop that takes longer than its deceleration says, and this, is none. */
 static const double STOP_S = 30.0;
 /* A speed below a thousandth is the slider at 0: a pause. */
 static const double PAUSED = 1e-3;
@@ -76,6 +76,15 @@ static void end_move(struct drive *d, enum reply_status status, const char *deta
     d->error = NULL;
 }
 
+/* Answers the stop that waits for rest, if there is one. */
+static void end_stop(struct drive *d, enum reply_status status, const char *detail)
+{
+    if (d->stop_waits) {
+        add_reply(d, d->stop_id, status, detail)->t_start_s = d->stop_start_s;
+    }
+    d->stop_waits = false;
+}
+
 /* Nothing moves until the state changes: ends the move and all that wait. */
 static void end_all(struct drive *d, enum drive_state state, enum reply_status status,
                     const char *why)
@@ -83,6 +92,7 @@ static void end_all(struct drive *d, enum drive_state state, enum reply_status s
     if (d->state == DRIVE_MOVING) {
         end_move(d, status, why);
     }
+    end_stop(d, status, why);
     drop_waiting(d, why);
     d->state = state;
     (void)snprintf(d->why, sizeof d->why, "%s", why);
@@ -102,12 +112,19 @@ static void write_speeds(struct drive *d, const struct arm_move *m)
     d->planned_s = m->duration_s;
 }
 
+static void refuse_task(struct drive *d, const struct drive_task *t,
+                        const struct arm_fault *fault, const char *bad)
+{
+    char detail[ARM_DETAIL_MAX];
+    arm_fault_text(fault, bad, detail);
+    (void)add_reply(d, t->id, REPLY_ERROR, detail);
+}
+
 /* Plans a path from the set points where the robot is now. False: refused. */
 static bool write_path(struct drive *d, const struct drive_task *t)
 {
     struct arm_move m;
     const char *bad = NULL;
-    char detail[ARM_DETAIL_MAX];
     const struct arm_rates rates = arm_request_rates(&t->request);
     struct arm_fault fault =
         arm_request_plan(&d->arm, d->last.q, t->op, &t->request, &rates, &d->bounds, &m, &bad);
@@ -116,8 +133,7 @@ static bool write_path(struct drive *d, const struct drive_task *t)
         bad = "\"turns\" is for simulated arms: movec of a controller ends at its pose";
     }
     if (fault.refusal != ARM_ACCEPTED) {
-        arm_fault_text(&fault, bad, detail);
-        (void)add_reply(d, t->id, REPLY_ERROR, detail);
+        refuse_task(d, t, &fault, bad);
         return false;
     }
     double *v = d->inputs.input_double_register;
@@ -139,14 +155,15 @@ static bool write_jog(struct drive *d, const struct drive_task *t)
     double *v = d->inputs.input_double_register;
     const char *bad = arm_request_jog(t->op, &t->request, &jog);
     const bool joints = t->op == ARM_SPEEDJ;
+    struct arm_fault fault = {.refusal = bad ? ARM_BAD_VALUE : ARM_ACCEPTED, .at = (double)NAN};
     for (size_t i = 0; i < ARM_JOINTS && !bad; i++) {
         if (joints && fabs(jog.speeds[i]) > d->arm.qd_max_radps[i]) {
-            bad = "too_fast: a joint would exceed its speed limit";
+            fault.refusal = ARM_TOO_FAST;
         }
         v[TARGET + i] = jog.speeds[i];
     }
-    if (bad) {
-        (void)add_reply(d, t->id, REPLY_ERROR, bad);
+    if (fault.refusal != ARM_ACCEPTED) {
+        refuse_task(d, t, &fault, bad);
         return false;
     }
     v[VIA] = jog.a_radps2;
@@ -170,13 +187,25 @@ static void send_move(struct drive *d, const struct drive_task *t)
     d->op = t->op;
     d->state = DRIVE_MOVING;
     d->taken = d->seen = d->scaled = d->stopping = false;
+    d->why_stopped = "the program on the controller stopped it";
     d->run_s = 0.0;
     d->t_start_s = d->last.t_s;
 }
 
+static bool is_moving(const struct drive_sample *s)
+{
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        if (fabs(s->qd[i]) > REST_RADPS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A move is planned from rest, so it waits for the end of a stop. */
 static void begin_next(struct drive *d)
 {
-    while (d->state == DRIVE_READY && d->count > 0) {
+    while (d->state == DRIVE_READY && d->count > 0 && !is_moving(&d->last)) {
         const struct drive_task next = d->waiting[0];
         d->count--;
         memmove(&d->waiting[0], &d->waiting[1], d->count * sizeof d->waiting[0]);
@@ -184,50 +213,101 @@ static void begin_next(struct drive *d)
     }
 }
 
-static void stop_move(struct drive *d, double brake_radps2)
+/* why: static, for the reply to the move. */
+static void stop_move(struct drive *d, const struct event_arm *request, const char *why)
 {
+    const double brake_radps2 = arm_request_brake_radps2(request);
+    double fastest_radps = 0.0;
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        fastest_radps = fmax(fastest_radps, fabs(d->last.qd[i]));
+    }
     d->inputs.input_int_register[REGISTER_STOP] = d->number;
     d->inputs.input_double_register[BRAKE] = brake_radps2;
     d->send[DRIVE_BEAT] = true;
     d->stopping = true;
+    d->why_stopped = why;
+    d->stop_limit_s = d->run_s + fastest_radps / brake_radps2 + STOP_S;
 }
 
 void drive_stop(struct drive *d, const char *why)
 {
     if (d->state == DRIVE_MOVING && !d->stopping) {
-        stop_move(d, arm_request_brake_radps2(&(struct event_arm){0}));
+        stop_move(d, &(struct event_arm){0}, why);
     }
     drop_waiting(d, why);
 }
 
+/* A stop is done as soon as the arm is at rest. */
+static void end_rested_stop(struct drive *d)
+{
+    if (d->state == DRIVE_READY && !is_moving(&d->last)) {
+        end_stop(d, REPLY_DONE, "");
+    }
+}
+
+bool drive_is_busy(const struct drive *d)
+{
+    return d->state == DRIVE_MOVING || d->stop_waits;
+}
+
 /* --- commands ----------------------------------------------------------------------------- */
+
+static bool obeys(const struct drive *d)
+{
+    return d->state == DRIVE_READY || d->state == DRIVE_MOVING || d->state == DRIVE_STOPPING;
+}
 
 static void unlock_robot(struct drive *d, const char *id, int64_t now_us)
 {
+    char detail[ARM_DETAIL_MAX];
+    const struct drive_sample *s = &d->last;
+    const char *stop = s->now_us ? s->stop : NULL;
+    const bool locked = stop && s->protective;
     if (d->control == DRIVE_CONTROL_LOCAL) {
         (void)add_reply(d, id, REPLY_ERROR, d->why);
-    } else if (d->last.protective && now_us - d->stopped_us < UNLOCK_US) {
+    } else if (locked && now_us - d->stopped_us < UNLOCK_US) {
         (void)add_reply(d, id, REPLY_ERROR,
                         "a protective stop can be unlocked after 5 s: look at the robot first");
+    } else if (stop && !locked) {
+        (void)snprintf(detail, sizeof detail, "%.60s: end it at the robot first", stop);
+        (void)add_reply(d, id, REPLY_ERROR, detail);
+    } else if (d->state != DRIVE_LATCHED && !locked) {
+        (void)snprintf(detail, sizeof detail, "nothing is locked: %.100s",
+                       obeys(d) ? "the robot obeys" : d->why);
+        (void)add_reply(d, id, REPLY_IGNORED, detail);
     } else {
-        d->unlock = d->last.protective;
-        if (d->state == DRIVE_LATCHED) {
-            d->state = DRIVE_OFF;
-            d->uploaded_us = 0;
-        }
+        d->unlock = locked;
+        d->state = DRIVE_OFF;
+        d->uploaded_us = 0;
         (void)add_reply(d, id, REPLY_DONE, "");
     }
 }
 
+/* As with the simulated arm the stopped move is answered first, then what waited, then the stop
+ * as soon as the arm is at rest. */
 static void stop_robot(struct drive *d, const struct event_command *c, enum arm_op op)
 {
+    const char *why = op == ARM_HALT ? "stopped by halt" : "stopped by stopj";
+    char detail[ARM_DETAIL_MAX];
+    if (!obeys(d)) {
+        (void)snprintf(detail, sizeof detail, "nothing of Tandem moves: %.100s", d->why);
+        (void)add_reply(d, c->id, REPLY_IGNORED, detail);
+        return;
+    }
+    end_stop(d, REPLY_HALTED, why);
     if (d->state == DRIVE_MOVING) {
-        stop_move(d, arm_request_brake_radps2(&c->arm));
+        const char *error = d->error;
+        stop_move(d, &c->arm, why);
+        end_move(d, error ? REPLY_ERROR : REPLY_HALTED, error ? error : why);
+        d->state = DRIVE_STOPPING;
     }
     if (op == ARM_HALT) {
-        drop_waiting(d, "stopped by halt");
+        drop_waiting(d, why);
     }
-    (void)add_reply(d, c->id, REPLY_DONE, "");
+    d->stop_waits = true;
+    d->stop_start_s = d->last.t_s;
+    (void)snprintf(d->stop_id, sizeof d->stop_id, "%s", c->id);
+    end_rested_stop(d);
 }
 
 void drive_command(struct drive *d, const struct event_command *c, int64_t now_us)
@@ -241,7 +321,7 @@ void drive_command(struct drive *d, const struct event_command *c, int64_t now_u
         (void)add_reply(d, c->id, REPLY_IGNORED,
                         "movej, movel, movec, speedj, speedl, stopj, halt or unlock was "
                         "expected");
-    } else if (d->state != DRIVE_READY && d->state != DRIVE_MOVING) {
+    } else if (!obeys(d)) {
         (void)add_reply(d, c->id, REPLY_ERROR, d->why);
     } else if (d->count == DRIVE_WAITING_MAX) {
         (void)add_reply(d, c->id, REPLY_IGNORED, "busy: 16 commands wait");
@@ -250,7 +330,7 @@ void drive_command(struct drive *d, const struct event_command *c, int64_t now_u
         *t = (struct drive_task){.op = op, .request = c->arm};
         (void)snprintf(t->id, sizeof t->id, "%s", c->id);
         if (d->state == DRIVE_MOVING && arm_op_jogs(op) && arm_op_jogs(d->op)) {
-            stop_move(d, arm_request_brake_radps2(&c->arm)); /* a jog takes a jog's place */
+            stop_move(d, &c->arm, "stopped: another command took its place");
         }
         begin_next(d);
     }
@@ -315,7 +395,7 @@ static void start_program(struct drive *d, const struct drive_sample *s)
 /* The robot may not move, by a stop or because its program has gone. */
 static bool check_stops(struct drive *d, const struct drive_sample *s, bool alive)
 {
-    const bool was_ready = d->state == DRIVE_READY || d->state == DRIVE_MOVING;
+    const bool was_ready = obeys(d);
     if (s->stop && was_ready) {
         d->last_stop = s->stop;
         end_all(d, DRIVE_LATCHED, REPLY_BLOCKED, s->stop);
@@ -324,17 +404,7 @@ static bool check_stops(struct drive *d, const struct drive_sample *s, bool aliv
         end_all(d, DRIVE_LATCHED, REPLY_ERROR,
                 "its program was stopped or replaced: \"unlock\" starts it again");
     }
-    return d->state == DRIVE_READY || d->state == DRIVE_MOVING;
-}
-
-static bool is_moving(const struct drive_sample *s)
-{
-    for (size_t i = 0; i < ARM_JOINTS; i++) {
-        if (fabs(s->qd[i]) > REST_RADPS) {
-            return true;
-        }
-    }
-    return false;
+    return obeys(d);
 }
 
 static void watch_move(struct drive *d, const struct drive_sample *s, double dt_s)
@@ -349,8 +419,10 @@ static void watch_move(struct drive *d, const struct drive_sample *s, double dt_
     }
     d->scaled = d->scaled || fabs(s->scaling - 1.0) > SCALED;
     d->run_s += s->scaling > PAUSED ? dt_s * fmin(s->scaling, 1.0) : 0.0;
-    const double limit_s = OVERTIME_RATIO * d->planned_s + OVERTIME_S;
-    if (s->ended == d->number && d->taken) {
+    const bool ended = s->ended == d->number && d->taken;
+    if (ended && d->state == DRIVE_STOPPING) {
+        d->state = DRIVE_READY;
+    } else if (ended) {
         const bool stopped = s->result == RESULT_STOPPED;
         if (!stopped && s->result != RESULT_DONE) {
             d->error = "the program on the controller refused the move";
@@ -359,13 +431,15 @@ static void watch_move(struct drive *d, const struct drive_sample *s, double dt_
                  d->error  ? REPLY_ERROR
                  : stopped ? REPLY_HALTED
                            : REPLY_DONE,
-                 d->error ? d->error : "");
-    } else if (d->run_s > limit_s + STOP_S) {
+                 d->error  ? d->error
+                 : stopped ? d->why_stopped
+                           : "");
+    } else if (d->stopping && d->run_s > d->stop_limit_s) {
         end_all(d, DRIVE_LATCHED, REPLY_ERROR,
                 "the program on the controller does not stop its move: stop the robot by hand");
-    } else if (!d->stopping && d->run_s > limit_s) {
+    } else if (!d->stopping && d->run_s > OVERTIME_RATIO * d->planned_s + OVERTIME_S) {
         d->error = "the move took longer than it should, and was stopped";
-        stop_move(d, arm_request_brake_radps2(&(struct event_arm){0}));
+        stop_move(d, &(struct event_arm){0}, d->error);
     }
 }
 
@@ -396,9 +470,10 @@ void drive_step(struct drive *d, const struct drive_sample *s)
         start_program(d, s);
         return;
     }
-    if (d->state == DRIVE_MOVING) {
+    if (d->state != DRIVE_READY) {
         watch_move(d, s, dt_s > 0.0 && dt_s < 1.0 ? dt_s : 0.0);
     }
+    end_rested_stop(d);
     begin_next(d);
 }
 

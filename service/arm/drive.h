@@ -50,8 +50,9 @@ enum drive_state {
     DRIVE_OFF,      /* no connection, or the robot may not move */
     DRIVE_STARTING, /* uploaded; the program's echo is awaited */
     DRIVE_READY,
-    DRIVE_MOVING,  /* a move was sent */
-    DRIVE_LATCHED, /* stopped, or another program runs: an `unlock` is needed */
+    DRIVE_MOVING,   /* a move was sent */
+    DRIVE_STOPPING, /* and stopped and answered; its end is awaited */
+    DRIVE_LATCHED,  /* stopped, or another program runs: an `unlock` is needed */
 };
 
 struct drive {
@@ -74,9 +75,14 @@ struct drive {
     enum arm_op op;
     int32_t number;
     double planned_s, run_s; /* its duration; how long it ran, at full speed */
+    double stop_limit_s;     /* of run_s, while stopping */
     bool taken, seen, scaled, stopping;
     double t_start_s, t_end_s;
-    const char *error; /* static: it ends as an error */
+    const char *error, *why_stopped; /* static: it ends as an error; or halted, because */
+    /* halt or stopj, answered when the arm is at rest */
+    char stop_id[EVENT_ID_MAX];
+    double stop_start_s;
+    bool stop_waits;
 
     struct rtde_inputs inputs;
     bool send[DRIVE_INPUTS_COUNT], upload, unlock, connect;
@@ -99,7 +105,11 @@ void drive_lost(struct drive *d, const char *why);
 /* Passes on the dashboard's answer; a change to local mode ends everything. */
 void drive_set_control(struct drive *d, enum drive_control control);
 
-/* Stops the move and drops what waits, because nobody in the lab can stop the arm now. */
+/* Stops the move and drops what waits, because nobody in the lab can stop the arm now. why:
+ * static. */
 void drive_stop(struct drive *d, const char *why);
+
+/* A move or a stop has no reply yet. */
+bool drive_is_busy(const struct drive *d);
 
 #endif

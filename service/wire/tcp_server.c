@@ -250,19 +250,20 @@ bool tcp_listen_is_loopback(const struct tcp_listen *listen)
            address_is_loopback((const struct sockaddr *)&address);
 }
 
-static enum status choose_address(struct tcp_server *s, const struct tcp_listen *listen,
-                                  socklen_t *bytes, struct err *err)
+enum status tcp_listen_check(const struct tcp_listen *listen, const char *name, struct err *err)
 {
-    if (!read_address(listen, &s->address, bytes)) {
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    if (!read_address(listen, &address, &bytes)) {
         return err_set(err, STATUS_E_RANGE, FAULT_BAD_ADDRESS, listen->where,
                        "no numeric address with a port; 127.0.0.1:%u would be",
                        (unsigned)listen->port);
     }
-    if (!tcp_server_is_loopback(s) && !listen->without_password) {
+    if (!tcp_listen_is_loopback(listen) && !listen->without_password) {
         return err_set(err, STATUS_E_RANGE, FAULT_UNSAFE_ADDRESS, listen->where,
                        "beyond loopback, where %s has no password; 127.0.0.1, or "
                        "--without-password was expected",
-                       s->service.name);
+                       name);
     }
     return STATUS_OK;
 }
@@ -323,8 +324,8 @@ enum status tcp_server_start(struct tcp_server **out, const struct tcp_listen *l
     }
     s->service = *service;
     s->listener = s->wake = -1;
-    enum status status = choose_address(s, listen, &bytes, err);
-    if (status == STATUS_OK) {
+    enum status status = tcp_listen_check(listen, service->name, err);
+    if (status == STATUS_OK && read_address(listen, &s->address, &bytes)) {
         status = open_listener(s, listen->where, bytes, err);
     }
     if (status == STATUS_OK && pthread_create(&s->thread, NULL, run_server, s) != 0) {

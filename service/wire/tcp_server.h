@@ -50,6 +50,11 @@ struct tcp_listen {
 /* Also false when it is no address. */
 bool tcp_listen_is_loopback(const struct tcp_listen *listen);
 
+/* STATUS_E_RANGE: no address, or one beyond loopback without permission; name: of the service.
+ */
+MUST_USE enum status tcp_listen_check(const struct tcp_listen *listen, const char *name,
+                                      struct err *err);
+
 struct tcp_counts {
     uint64_t clients;            /* accepted so far */
     uint64_t open;               /* open now */

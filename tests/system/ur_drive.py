@@ -2,9 +2,9 @@
 import json
 import math
 import pathlib
+import subprocess
 import sys
 import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 from mqtt import Client  # noqa: E402
@@ -46,6 +46,11 @@ class Lab:
         assert reply["status"] == status, reply
         return reply
 
+    def expect_order(self, *names):
+        with self.lock:
+            order = [r["id"] for r in self.replies if r["id"] in names]
+        assert order == list(names), order
+
     def move(self, q, status="done", **members):
         return self.reply(self.send("movej", q_rad=q, **members), status)
 
@@ -83,16 +88,33 @@ def test_stops(lab, arm):
     waiting = lab.send("movej", q_rad=WORK)
     lab.rig.wait(lambda: arm.playing, "it moves")
     pass_time(0.5)
-    began = time.monotonic()
     halt = lab.send("halt", a_radps2=3)
-    lab.reply(halt, "done")
-    lab.reply(name, "halted")
-    assert time.monotonic() - began < 0.1 + 0.1 + 0.2, "late"
+    at_rest = lab.reply(halt, "done")
+    lab.expect_order(name, waiting, halt)
+    assert lab.reply(name, "halted")["detail"] == "stopped by halt"
     assert "had not begun" in lab.reply(waiting, "halted")["detail"]
+    lasted_s = at_rest["t"] - at_rest["t_start"]
+    assert 0.3 / 3 - 0.02 < lasted_s < 0.3 / 3 + limit_s(0.3), f"the stop took {lasted_s} s"
+    near(at_rest["values"]["q1_rad"], stopped_at(arm)[0], 1e-6, "where it rests")
     stopped = lab.move(stopped_at(arm))
     assert 0.05 < stopped["values"]["q1_rad"] < 0.55, stopped
     lab.reply(lab.send("halt"), "done")
     lab.move(WORK)
+    assert "nothing is locked" in lab.reply(lab.send("unlock"), "ignored")["detail"]
+
+
+def test_slow_stop(lab, arm):
+    """What comes while the arm still brakes, waits until it rests."""
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    pass_time(0.5)
+    stop = lab.send("stopj", a_radps2=0.1)
+    back = lab.send("movej", q_rad=WORK)
+    lab.reply(back, "done")
+    lab.expect_order(name, stop, back)
+    assert lab.reply(name, "halted")["detail"] == "stopped by stopj"
+    stopped = lab.reply(stop, "done")
+    assert stopped["t"] - stopped["t_start"] > 0.3 / 0.1 - 0.1, stopped
 
 
 def stopped_at(arm):
@@ -107,7 +129,9 @@ def test_refusals(lab, arm):
                           ({"q_rad": AWAY, "time_s": 0.01}, "too_fast")):
         detail = lab.reply(lab.send("movej", **members), "error")["detail"]
         assert detail.startswith(word), (members, detail)
-    assert lab.reply(lab.send("speedj", qd_radps=[9.0] * 6, time_s=1), "error")["detail"].startswith("too_fast")
+    for members, word in (({"qd_radps": [9.0] * 6, "time_s": 1}, "too_fast"), ({"qd_radps": [0.1] * 6}, "bad_value")):
+        detail = lab.reply(lab.send("speedj", **members), "error")["detail"]
+        assert detail.startswith(word), (members, detail)
     lab.reply(lab.send("lidar"), "ignored")
     lab.reply(lab.send("mode", external=True), "ignored")
     assert arm.number(24) == before, "a refused command was sent"
@@ -195,7 +219,7 @@ def test_in_use(rig, arm):
         lab = Lab(rig, "second")
         second = start_bridge(rig, arm, "second", stdout=out, stderr=out)
         rig.wait(lambda: "IN_USE" in log.read_text(), "a message about the registers", 20)
-        lab.wait_state("offline")  # from now on it receives commands
+        lab.wait_state("offline", "IN_USE")  # from now on it receives commands
         reply = lab.move(WORK, "error")
         assert "IN_USE" in reply["detail"] and "values" not in reply and "t" not in reply, reply
         second.terminate()
@@ -240,11 +264,32 @@ def test_simulated(rig):
     assert "turns" in lab.reply(lab.send("movec", via=via, pose=pose + turn, turns=2), "error")["detail"]
     name = lab.send("movej", q_rad=[1.5] + start[1:], v_radps=0.3)
     pass_time(1.0)
-    lab.reply(lab.send("halt", a_radps2=2), "done")
+    halt, back = lab.send("halt", a_radps2=0.1), lab.send("movej", q_rad=start)
+    lab.reply(back, "done")
     lab.reply(name, "halted")
+    stop = lab.reply(halt, "done")
+    assert stop["t"] - stop["t_start"] > 0.3 / 0.1 - 0.5, stop
+    lab.expect_order(name, halt, back)
     lab.reply(lab.send("speedj", qd_radps=[0.2, 0, 0, 0, 0, 0], time_s=0.5), "done")
+    name = lab.send("movej", q_rad=[1.5] + start[1:], v_radps=0.3)
+    lab.reply(lab.send("lidar"), "ignored")  # so the move before it has been sent
     bridge.terminate()
     assert bridge.wait(limit_s(10)) == 0
+    assert lab.reply(name, "halted")["detail"] == "the bridge ends"
+
+
+def test_options(rig):
+    """What would do nothing is refused at the start."""
+    bridge = ["bridge", "--ur", "127.0.0.1:1"]
+    robot = ["robot", "--kind", "arm6", "--rtde", "127.0.0.1"]
+    for line, word in ((bridge + ["--mode", "link"], "--mode"), (bridge + ["--arm", "ur5"], "--arm"),
+                       (bridge + ["--floor", "0"], "--floor"), (bridge + ["--dashboard-port", "9"], "--dashboard-port"),
+                       (bridge + ["--drive", "--commands", "received"], "--commands received"),
+                       (robot + ["--primary", "0.0.0.0"], "--primary 0.0.0.0"),
+                       (robot + ["--dashboard", "0.0.0.0", "--without-password"], "--allow-writes")):
+        done = rig.start(*line, stderr=subprocess.PIPE, text=True)
+        text = done.communicate(timeout=limit_s(10))[1]
+        assert done.returncode == 2 and word in text and len(text.splitlines()) == 1, (line, text)
 
 
 def start_bridge(rig, where, pair, arm="ur5e", **streams):
@@ -266,6 +311,7 @@ def main():
             assert "not a safety function" in log.read_text()
             test_moves(lab, arm)
             test_stops(lab, arm)
+            test_slow_stop(lab, arm)
             test_refusals(lab, arm)
             test_pause(lab, arm)
             test_protective_stop(lab, arm)
@@ -275,6 +321,7 @@ def main():
             test_killed(lab, arm, bridge)
             test_refused_program(rig)
             test_simulated(rig)
+            test_options(rig)
         except BaseException:
             print(log.read_text(), file=sys.stderr)
             print(*lab.replies[-6:], *lab.connections[-4:], sep="\n", file=sys.stderr)

@@ -106,10 +106,11 @@ static void test_order(void)
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
     take_move(&l);
     give_command(&l, "c", "halt");
-    expect_reply(&l, "c", REPLY_DONE, "");
+    expect_reply(&l, "b", REPLY_HALTED, "stopped by halt");
     CHECK_INT("to stop", l.d.inputs.input_int_register[27], 1002);
+    CHECK_INT("not at rest yet", l.d.reply_count, 0);
     finish_move(&l, 2);
-    expect_reply(&l, "b", REPLY_HALTED, "");
+    expect_reply(&l, "c", REPLY_DONE, "");
     for (int i = 0; i < DRIVE_WAITING_MAX + 1; i++) {
         give_command(&l, "q", "movej");
     }
@@ -137,6 +138,79 @@ static void test_no_end(void)
     pass_samples(&l, 6000, true);
     expect_reply(&l, "b", REPLY_ERROR, "by hand");
     CHECK_INT("nothing more", l.d.state, DRIVE_LATCHED);
+}
+
+/* In the order of the simulated arm: the move, what waited, then the stop, at rest. */
+static void test_slow_stop(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    struct event_command halt = make_command("h", "halt");
+    halt.arm.present = 1U << EVENT_ARM_A_RADPS2;
+    halt.arm.a_radps2 = 0.01;
+    give_command(&l, "a", "movej");
+    give_command(&l, "b", "movej");
+    take_move(&l);
+    l.s.qd[0] = 1.0;
+    pass_samples(&l, 1, true);
+    drive_command(&l.d, &halt, l.s.now_us);
+    expect_reply(&l, "a", REPLY_HALTED, "stopped by halt");
+    expect_reply(&l, "b", REPLY_HALTED, "had not begun");
+    give_command(&l, "next", "movej");
+    pass_samples(&l, 12000, true); /* 96 s of the 100 s that it takes */
+    CHECK_INT("it brakes", l.d.state, DRIVE_STOPPING);
+    finish_move(&l, 2);
+    pass_samples(&l, 10, true);
+    CHECK_INT("not at rest", l.d.reply_count, 0);
+    CHECK_INT("the next waits", l.d.inputs.input_int_register[24], 1001);
+    l.s.qd[0] = 0.0;
+    pass_samples(&l, 1, true);
+    expect_reply(&l, "h", REPLY_DONE, "");
+    CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
+    take_move(&l);
+    give_command(&l, "s", "stopj");
+    expect_reply(&l, "next", REPLY_HALTED, "stopped by stopj");
+    drive_command(&l.d, &halt, l.s.now_us);
+    expect_reply(&l, "s", REPLY_HALTED, "stopped by halt");
+    l.s.stop = "emergency stop";
+    pass_samples(&l, 1, true);
+    expect_reply(&l, "h", REPLY_BLOCKED, "emergency stop");
+    drive_command(&l.d, &halt, l.s.now_us);
+    expect_reply(&l, "h", REPLY_IGNORED, "emergency stop");
+}
+
+static void test_unlock(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_IGNORED, "nothing is locked");
+    CHECK_INT("ready", l.d.state, DRIVE_READY);
+    l.s.stop = "emergency stop";
+    pass_samples(&l, 1, true);
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_ERROR, "emergency stop: end it");
+    CHECK_INT("still", l.d.state, DRIVE_LATCHED);
+    l.s.stop = NULL;
+    pass_samples(&l, 1, true);
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_DONE, "");
+    drive_lost(&l.d, "the connection was lost");
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_IGNORED, "the connection was lost");
+}
+
+static void test_nobody(void)
+{
+    struct lab l;
+    begin_lab(&l);
+    give_command(&l, "a", "movej");
+    take_move(&l);
+    drive_stop(&l.d, "the broker is away");
+    CHECK("it is stopped", l.d.stopping && drive_is_busy(&l.d));
+    finish_move(&l, 2);
+    expect_reply(&l, "a", REPLY_HALTED, "the broker is away");
+    CHECK("at rest", !drive_is_busy(&l.d));
 }
 
 static void test_stops(void)
@@ -212,14 +286,19 @@ static void test_jogs(void)
     drive_command(&l.d, &c, l.s.now_us);
     CHECK("one takes the other's place", l.d.stopping);
     finish_move(&l, 2);
-    expect_reply(&l, "a", REPLY_HALTED, "");
+    expect_reply(&l, "a", REPLY_HALTED, "another command took its place");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
     c.arm.time_s = 6.0;
     take_move(&l);
     finish_move(&l, 1);
     expect_reply(&l, "b", REPLY_DONE, "");
     drive_command(&l.d, &c, l.s.now_us);
-    expect_reply(&l, "b", REPLY_ERROR, "5 s");
+    expect_reply(&l, "b", REPLY_ERROR,
+                 "bad_value: \"qd_radps\" with 6 numbers, \"time_s\" of 0 to 5 s");
+    c.arm.time_s = 1.0;
+    c.arm.qd_radps[0] = 9.0;
+    drive_command(&l.d, &c, l.s.now_us);
+    expect_reply(&l, "b", REPLY_ERROR, "too_fast: ");
 }
 
 int main(void)
@@ -230,6 +309,9 @@ int main(void)
     CU_pSuite suite = CU_add_suite("drive", NULL, NULL);
     CU_ADD_TEST(suite, test_order);
     CU_ADD_TEST(suite, test_no_end);
+    CU_ADD_TEST(suite, test_slow_stop);
+    CU_ADD_TEST(suite, test_unlock);
+    CU_ADD_TEST(suite, test_nobody);
     CU_ADD_TEST(suite, test_stops);
     CU_ADD_TEST(suite, test_gone);
     CU_ADD_TEST(suite, test_jogs);

@@ -205,6 +205,32 @@ static bool set_period(const struct given *g, struct fleet_options *o)
     return true;
 }
 
+/* Before anything starts: may each server listen where it should? */
+static bool check_places(const struct given *g, const struct fleet_options *o)
+{
+    const struct {
+        const char *option;
+        const struct tcp_listen *listen;
+    } servers[] = {{"modbus", &o->modbus.listen},
+                   {"rtde", &o->rtde},
+                   {"primary", &o->primary},
+                   {"dashboard", &o->dashboard}};
+    for (size_t i = 0; i < COUNT(servers); i++) {
+        struct err err = {0};
+        const struct tcp_listen *listen = servers[i].listen;
+        if (!listen->where || tcp_listen_check(listen, servers[i].option, &err) == STATUS_OK) {
+            continue;
+        }
+        if (err.fault == FAULT_UNSAFE_ADDRESS && g->without_password) {
+            return complain("--%s %s: beyond loopback it lets anybody move the arm; 127.0.0.1, "
+                            "or --allow-writes was expected",
+                            servers[i].option, listen->where);
+        }
+        return complain("--%s %s: %s", servers[i].option, err.where, err.text);
+    }
+    return true;
+}
+
 /* Only a single arm can serve Modbus and RTDE. */
 static bool set_servers(const struct given *g, struct fleet_options *o)
 {
@@ -223,7 +249,7 @@ static bool set_servers(const struct given *g, struct fleet_options *o)
         return complain("--%s: --rtde was expected beside it",
                         g->primary ? "primary" : "dashboard");
     }
-    return true;
+    return check_places(g, o);
 }
 
 static void list_ports(const struct robot_kind *kind)
