@@ -237,14 +237,6 @@ void drive_stop(struct drive *d, const char *why)
     drop_waiting(d, why);
 }
 
-/* A stop is done as soon as the arm is at rest. */
-static void end_rested_stop(struct drive *d)
-{
-    if (d->state == DRIVE_READY && !is_moving(&d->last)) {
-        end_stop(d, REPLY_DONE, "");
-    }
-}
-
 bool drive_is_busy(const struct drive *d)
 {
     return d->state == DRIVE_MOVING || d->stop_waits;
@@ -252,7 +244,7 @@ bool drive_is_busy(const struct drive *d)
 
 /* --- commands ----------------------------------------------------------------------------- */
 
-static bool obeys(const struct drive *d)
+static bool takes_commands(const struct drive *d)
 {
     return d->state == DRIVE_READY || d->state == DRIVE_MOVING || d->state == DRIVE_STOPPING;
 }
@@ -273,7 +265,7 @@ static void unlock_robot(struct drive *d, const char *id, int64_t now_us)
         (void)add_reply(d, id, REPLY_ERROR, detail);
     } else if (d->state != DRIVE_LATCHED && !locked) {
         (void)snprintf(detail, sizeof detail, "nothing is locked: %.100s",
-                       obeys(d) ? "the robot obeys" : d->why);
+                       takes_commands(d) ? "the robot obeys" : d->why);
         (void)add_reply(d, id, REPLY_IGNORED, detail);
     } else {
         d->unlock = locked;
@@ -289,15 +281,17 @@ static void stop_robot(struct drive *d, const struct event_command *c, enum arm_
 {
     const char *why = op == ARM_HALT ? "stopped by halt" : "stopped by stopj";
     char detail[ARM_DETAIL_MAX];
-    if (!obeys(d)) {
+    if (!takes_commands(d)) {
         (void)snprintf(detail, sizeof detail, "nothing of Tandem moves: %.100s", d->why);
         (void)add_reply(d, c->id, REPLY_IGNORED, detail);
         return;
     }
     end_stop(d, REPLY_HALTED, why);
+    if (d->state != DRIVE_READY) { /* the program brakes harder if a second stop says so */
+        stop_move(d, &c->arm, why);
+    }
     if (d->state == DRIVE_MOVING) {
         const char *error = d->error;
-        stop_move(d, &c->arm, why);
         end_move(d, error ? REPLY_ERROR : REPLY_HALTED, error ? error : why);
         d->state = DRIVE_STOPPING;
     }
@@ -307,7 +301,6 @@ static void stop_robot(struct drive *d, const struct event_command *c, enum arm_
     d->stop_waits = true;
     d->stop_start_s = d->last.t_s;
     (void)snprintf(d->stop_id, sizeof d->stop_id, "%s", c->id);
-    end_rested_stop(d);
 }
 
 void drive_command(struct drive *d, const struct event_command *c, int64_t now_us)
@@ -321,7 +314,7 @@ void drive_command(struct drive *d, const struct event_command *c, int64_t now_u
         (void)add_reply(d, c->id, REPLY_IGNORED,
                         "movej, movel, movec, speedj, speedl, stopj, halt or unlock was "
                         "expected");
-    } else if (!obeys(d)) {
+    } else if (!takes_commands(d)) {
         (void)add_reply(d, c->id, REPLY_ERROR, d->why);
     } else if (d->count == DRIVE_WAITING_MAX) {
         (void)add_reply(d, c->id, REPLY_IGNORED, "busy: 16 commands wait");
@@ -395,7 +388,7 @@ static void start_program(struct drive *d, const struct drive_sample *s)
 /* The robot may not move, by a stop or because its program has gone. */
 static bool check_stops(struct drive *d, const struct drive_sample *s, bool alive)
 {
-    const bool was_ready = obeys(d);
+    const bool was_ready = takes_commands(d);
     if (s->stop && was_ready) {
         d->last_stop = s->stop;
         end_all(d, DRIVE_LATCHED, REPLY_BLOCKED, s->stop);
@@ -404,7 +397,7 @@ static bool check_stops(struct drive *d, const struct drive_sample *s, bool aliv
         end_all(d, DRIVE_LATCHED, REPLY_ERROR,
                 "its program was stopped or replaced: \"unlock\" starts it again");
     }
-    return obeys(d);
+    return takes_commands(d);
 }
 
 static void watch_move(struct drive *d, const struct drive_sample *s, double dt_s)
@@ -473,7 +466,9 @@ void drive_step(struct drive *d, const struct drive_sample *s)
     if (d->state != DRIVE_READY) {
         watch_move(d, s, dt_s > 0.0 && dt_s < 1.0 ? dt_s : 0.0);
     }
-    end_rested_stop(d);
+    if (d->state == DRIVE_READY && !is_moving(s)) {
+        end_stop(d, REPLY_DONE, "");
+    }
     begin_next(d);
 }
 

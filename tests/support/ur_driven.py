@@ -190,8 +190,8 @@ class DrivenController(Controller):
             p.update(taken=self.number(24), moving=True, stopped=False)
             self.registers[24] = p["taken"]
             self.begin_move()
-        elif p["moving"] and stop and not p["stopped"]:
-            p["stopped"] = True
+        elif p["moving"] and stop and (not p["stopped"] or self.real(39) > p["deceleration"]):
+            p.update(stopped=True, deceleration=self.real(39))
             move = self.playing
             if move:
                 q, qd, _, _ = move.at(self.progress(self.clock()))

@@ -117,6 +117,21 @@ def test_slow_stop(lab, arm):
     assert stopped["t"] - stopped["t_start"] > 0.3 / 0.1 - 0.1, stopped
 
 
+def test_harder_stop(lab, arm):
+    """A second stop brakes harder than the first one: the first would go on for 100 s."""
+    name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
+    lab.rig.wait(lambda: arm.playing, "it moves")
+    pass_time(0.5)
+    slow = lab.send("stopj", a_radps2=0.003)
+    lab.reply(name, "halted")
+    pass_time(0.5)
+    halt = lab.send("halt")
+    lab.reply(halt, "done")
+    lab.expect_order(name, slow, halt)
+    assert lab.reply(slow, "halted")["detail"] == "stopped by halt"
+    lab.move(WORK)
+
+
 def stopped_at(arm):
     with arm.lock:
         return arm.q
@@ -270,6 +285,12 @@ def test_simulated(rig):
     stop = lab.reply(halt, "done")
     assert stop["t"] - stop["t_start"] > 0.3 / 0.1 - 0.5, stop
     lab.expect_order(name, halt, back)
+    name = lab.send("movej", q_rad=[1.5] + start[1:], v_radps=0.3)
+    pass_time(1.0)
+    slow, halt = lab.send("stopj", a_radps2=0.003), lab.send("halt")
+    lab.reply(halt, "done")
+    lab.expect_order(name, slow, halt)
+    lab.move(start, v_radps=2)
     lab.reply(lab.send("speedj", qd_radps=[0.2, 0, 0, 0, 0, 0], time_s=0.5), "done")
     name = lab.send("movej", q_rad=[1.5] + start[1:], v_radps=0.3)
     lab.reply(lab.send("lidar"), "ignored")  # so the move before it has been sent
@@ -312,6 +333,7 @@ def main():
             test_moves(lab, arm)
             test_stops(lab, arm)
             test_slow_stop(lab, arm)
+            test_harder_stop(lab, arm)
             test_refusals(lab, arm)
             test_pause(lab, arm)
             test_protective_stop(lab, arm)

@@ -27,7 +27,8 @@ struct fleet_ur {
     pthread_mutex_t mutex;
     uint32_t uploaded; /* mark of a program that was uploaded; 0: none. Under the mutex */
 
-    bool running, moving, stopping;
+    bool running, moving;
+    double deceleration; /* rad/s^2, while the move is being stopped; else 0 */
     int32_t beat;
     int64_t beat_us; /* robot time of the last new beat */
     struct fleet_ur_registers registers;
@@ -201,7 +202,7 @@ static void stop_arm(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
                      double brake_radps2)
 {
     struct event_command c = begin_command(f->ur, "stopj");
-    (void)snprintf(c.id, sizeof c.id, "%sstop", own_ids);
+    (void)snprintf(c.id, sizeof c.id, "%sstop%d", own_ids, (int)f->ur->registers.taken);
     give_number(&c, EVENT_ARM_A_RADPS2, &c.arm.a_radps2, brake_radps2);
     robot_command(f->options.kind, r->memory, &c, reply, f);
 }
@@ -231,13 +232,13 @@ static void run_program(struct fleet *f, struct fleet_robot *r, robot_sink *repl
     if (!u->moving && number != u->registers.taken) {
         u->registers.taken = number;
         u->moving = true;
-        u->stopping = false;
         f->counts.commands++;
         const struct event_command c = read_move(u, in);
         robot_command(f->options.kind, r->memory, &c, reply, f);
-    } else if (u->moving && stop && !u->stopping) {
-        u->stopping = true;
-        stop_arm(f, r, reply, in->input_double_register[BRAKE]);
+        u->deceleration = 0.0;
+    } else if (u->moving && stop && in->input_double_register[BRAKE] > u->deceleration) {
+        u->deceleration = in->input_double_register[BRAKE];
+        stop_arm(f, r, reply, u->deceleration);
     }
 }
 
@@ -267,20 +268,31 @@ const struct fleet_ur_registers *fleet_ur_registers(const struct fleet *f)
     return f->ur && f->ur->registers.mark != 0 ? &f->ur->registers : NULL;
 }
 
+static void end_move(struct fleet_ur *u, int32_t result)
+{
+    u->moving = false;
+    u->registers.result = result;
+    u->registers.ended = u->registers.taken;
+}
+
 bool fleet_ur_answer(struct fleet *f, const struct robot_reply *reply)
 {
     struct fleet_ur *u = f->ur;
-    char id[EVENT_ID_MAX];
+    char move[EVENT_ID_MAX], stop[EVENT_ID_MAX];
     if (!u || strncmp(reply->id, own_ids, strlen(own_ids)) != 0) {
         return false;
     }
-    (void)snprintf(id, sizeof id, "%s%d", own_ids, (int)u->registers.taken);
-    if (u->moving && strcmp(reply->id, id) == 0) {
-        u->moving = false;
-        u->registers.result = reply->status == REPLY_DONE     ? RESULT_DONE
-                              : reply->status == REPLY_HALTED ? RESULT_STOPPED
-                                                              : RESULT_REFUSED;
-        u->registers.ended = u->registers.taken;
+    (void)snprintf(move, sizeof move, "%s%d", own_ids, (int)u->registers.taken);
+    (void)snprintf(stop, sizeof stop, "%sstop%d", own_ids, (int)u->registers.taken);
+    const bool halted = reply->status == REPLY_HALTED;
+    /* A move that is stopped ends when the stop does, unless a harder one took its place. */
+    if (u->moving && strcmp(reply->id, stop) == 0 && !halted) {
+        end_move(u, RESULT_STOPPED);
+    } else if (u->moving && strcmp(reply->id, move) == 0 &&
+               !(halted && u->deceleration > 0.0)) {
+        end_move(u, reply->status == REPLY_DONE ? RESULT_DONE
+                    : halted                    ? RESULT_STOPPED
+                                                : RESULT_REFUSED);
     }
     return true;
 }
