@@ -275,8 +275,8 @@ static void unlock_robot(struct drive *d, const char *id, int64_t now_us)
     }
 }
 
-/* As with the simulated arm the stopped move is answered first, then what waited, then the stop
- * as soon as the arm is at rest. */
+/* The order is that of the simulated arm: the stopped move is answered first, then what waited,
+ * then the stop as soon as the arm is at rest. */
 static void stop_robot(struct drive *d, const struct event_command *c, enum arm_op op)
 {
     const char *why = op == ARM_HALT ? "stopped by halt" : "stopped by stopj";

@@ -104,7 +104,7 @@ def test_stops(lab, arm):
 
 
 def test_slow_stop(lab, arm):
-    """What comes while the arm still brakes, waits until it rests."""
+    """A move that comes while the arm still brakes waits until it rests."""
     name = lab.send("movej", q_rad=AWAY, v_radps=0.3)
     lab.rig.wait(lambda: arm.playing, "it moves")
     pass_time(0.5)
@@ -300,7 +300,7 @@ def test_simulated(rig):
 
 
 def test_options(rig):
-    """What would do nothing is refused at the start."""
+    """An option that would do nothing is refused at the start."""
     bridge = ["bridge", "--ur", "127.0.0.1:1"]
     robot = ["robot", "--kind", "arm6", "--rtde", "127.0.0.1"]
     for line, word in ((bridge + ["--mode", "link"], "--mode"), (bridge + ["--arm", "ur5"], "--arm"),
