@@ -260,6 +260,11 @@ static void unlock_robot(struct drive *d, const char *id, int64_t now_us)
     } else if (locked && now_us - d->stopped_us < UNLOCK_US) {
         (void)add_reply(d, id, REPLY_ERROR,
                         "a protective stop can be unlocked after 5 s: look at the robot first");
+    } else if (locked && d->control == DRIVE_CONTROL_UNKNOWN) {
+        (void)add_reply(
+            d, id, REPLY_ERROR,
+            "there is no connection to the dashboard (port 29999): unlock it on the "
+            "pendant, then send this again");
     } else if (stop && !locked) {
         (void)snprintf(detail, sizeof detail, "%.60s: end it at the robot first", stop);
         (void)add_reply(d, id, REPLY_ERROR, detail);

@@ -177,7 +177,7 @@ static enum rtde_outcome receive_inputs(struct rtde_client *c, const struct rtde
     const char *answer = (const char *)frame->payload + 1;
     const size_t bytes = frame->bytes - 1;
     if (memmem(answer, bytes, "IN_USE", 6)) {
-        return fail_talk(c, "IN_USE: another program writes the input registers 24 to 38 of "
+        return fail_talk(c, "IN_USE: another program writes the input registers 24 to 39 of "
                             "this controller; end it first");
     }
     if (bytes != strlen(types) || memcmp(answer, types, bytes) != 0) {

@@ -34,6 +34,7 @@ static void begin_lab(struct lab *l)
     CHECK("ur5e", arm_geometry_find("ur5e", &arm));
     memset(l, 0, sizeof *l);
     drive_begin(&l->d, &arm, 1000);
+    drive_set_control(&l->d, DRIVE_CONTROL_REMOTE);
     l->s = (struct drive_sample){.now_us = 1, .t_s = 50.0, .scaling = 1.0};
     memcpy(l->s.q, work, sizeof work);
     pass_samples(l, 1, false);
@@ -229,6 +230,10 @@ static void test_stops(void)
     expect_reply(&l, "u", REPLY_ERROR, "5 s");
     pass_samples(&l, 700, false);
     CHECK("not by itself", !l.d.upload && !l.d.unlock);
+    drive_set_control(&l.d, DRIVE_CONTROL_UNKNOWN);
+    give_command(&l, "u", "unlock");
+    expect_reply(&l, "u", REPLY_ERROR, "on the pendant");
+    drive_set_control(&l.d, DRIVE_CONTROL_REMOTE);
     give_command(&l, "u", "unlock");
     expect_reply(&l, "u", REPLY_DONE, "");
     CHECK("unlocks", l.d.unlock);
