@@ -122,7 +122,7 @@ def silent_simulator(rig):
 
 
 def main():
-    pairs = "free: {mode: link}\n  each: {mode: link, correct: each_move}\n" \
+    pairs = "free: {mode: link, missions_max: 1}\n  each: {mode: link, missions_max: 1, correct: each_move}\n" \
             "  silent: {correct: after_inconsistency, timeout_s: 3}"
     with Rig(pairs=pairs) as rig:
         rig.start_daemon()

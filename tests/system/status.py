@@ -176,7 +176,9 @@ def check_tls(rig):
     assert "no certificate can be read here" in tandem("status", *url, "--ca-file", rig.lab, status=1)
     assert "; with TLS, https:// would be right" in tandem("status", "--url", url[1].replace("https", "http"), status=1)
     plan = [TANDEM, "drive", "-c", str(rig.lab), "--plan", "--pair", "late", "--count", "1", "--timeout", "0.1", "--json"]
-    for options, usable in ([], True), (["--ca-file", str(rig.folder / "key")], False), (["--url", url[1].replace("https", "http")], False):
+    refused = subprocess.run([*plan, "--url", url[1].replace("https", "http")], capture_output=True, text=True, timeout=limit_s(20))
+    assert refused.returncode == 2 and not refused.stdout and "no move was sent" in refused.stderr, refused
+    for options, usable in ([], True), (["--ca-file", str(rig.folder / "key")], False):
         done = subprocess.run(plan + options, capture_output=True, text=True, timeout=limit_s(20))
         end = json.loads(done.stdout.splitlines()[-1])
         assert (end["earlier"] > 0) == usable, (options, done)
