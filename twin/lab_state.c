@@ -6,6 +6,7 @@
 #include "base/numbers/hash.h"
 #include "identification/model/models.h"
 #include "twin/lab_parts.h"
+#include "twin/mission/arm_mission.h"
 
 /* Increase it with every change of the meaning of struct pair or struct lab_state. */
 enum { LAB_LAYOUT = 25 };
@@ -24,6 +25,8 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct pair_missions),
                             sizeof(struct mission),
                             sizeof(struct mission_plan),
+                            sizeof(struct arm_mission),
+                            sizeof(struct arm_mission_plan),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),

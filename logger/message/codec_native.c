@@ -114,6 +114,38 @@ static const struct sized_op {
     {"digital_out", true, NULL, {{NULL, NULL}}},
 };
 
+/* In other messages a misspelt member would be missed. */
+static bool check_arm_members(struct json_scan *s, struct event *e,
+                              const struct payload_seen *seen)
+{
+    return seen->stray_count == 0
+               ? set_present(s, e, seen)
+               : json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                                "a member of this command to an arm was expected");
+}
+
+bool native_scan_arm(struct json_scan *s, uint32_t allowed, struct event_arm *arm)
+{
+    static const struct payload_kind kind = {
+        "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, check_arm_members};
+    struct event e = {.kind = EVENT_COMMAND};
+    struct json_scan inner = *s;
+    size_t bytes = 0;
+    if (!json_scan_skip(s, &inner.begin, &bytes)) {
+        return false;
+    }
+    inner.at = inner.begin;
+    inner.end = inner.begin + bytes;
+    if (!payload_scan_more(&inner, &e, &kind)) {
+        s->at = inner.at;
+        return json_scan_fail(s, inner.fault, inner.error);
+    }
+    *arm = e.command.arm;
+    return (arm->present & ~allowed) == 0 ||
+           json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                          "a member of this command to an arm was expected");
+}
+
 static bool is_like(const struct json_text *key, const char *name)
 {
     char text[EDIT_TEXT_MAX + 1];
@@ -755,19 +787,19 @@ double native_reply_number(const struct event_reply *reply, const char *name)
     return nan("");
 }
 
-/* Writes the given members of an arm's operation. */
-static void write_arm(struct json_writer *w, const struct event_command *c)
+void native_write_arm(struct json_writer *w, const struct event_arm *arm)
 {
     for (size_t k = 0; k < EVENT_ARM_MEMBER_COUNT; k++) {
         const struct payload_member *m = &arm_members[k];
-        const char *from = (const char *)c + (m->at - offsetof(struct event, command));
-        if (!(c->arm.present & 1U << k)) {
+        const char *part = (const char *)arm - offsetof(struct event_command, arm);
+        const char *from = part + (m->at - offsetof(struct event, command));
+        if (!(arm->present & 1U << k)) {
             continue;
         }
         if (m->type == PAYLOAD_FLAG) {
             json_write_bool(w, m->name, *from > 0);
         } else {
-            payload_write(w, &(struct payload_kind){.members = m, .count = 1}, c);
+            payload_write(w, &(struct payload_kind){.members = m, .count = 1}, part);
         }
     }
 }
@@ -778,7 +810,7 @@ void native_write(struct json_writer *w, enum event_kind kind, const void *part)
     json_write_object(w, NULL);
     payload_write(w, part_kinds[kind], part);
     if (kind == EVENT_COMMAND) {
-        write_arm(w, part);
+        native_write_arm(w, &((const struct event_command *)part)->arm);
     }
     if (reply && reply->value_count > 0) {
         JSON_MAP(w, "values", size_t i = 0; i < reply->value_count; i++) {

@@ -5,6 +5,7 @@
 #define LOGGER_MESSAGE_CODEC_NATIVE_H
 
 #include "logger/message/codec.h"
+#include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 
 extern const struct codec codec_native;
@@ -12,12 +13,17 @@ extern const struct codec codec_native;
 /* Writes a payload, one JSON object. part is the event's struct event_command, _reply,
  * _telemetry, _connection or _echo, according to kind. */
 void native_write(struct json_writer *w, enum event_kind kind, const void *part);
+/* Writes the given members of a command to an arm, without the braces. */
+void native_write_arm(struct json_writer *w, const struct event_arm *arm);
 /* Sets the same part of *e to the values of absent members. */
 void native_clear(struct event *e, enum event_kind kind);
 /* Returns event_value.place of the value with this name. */
 uint64_t native_value_place(const char *name);
 /* Returns the number of this name among the values of a reply; NaN if there is none. */
 double native_reply_number(const struct event_reply *reply, const char *name);
+/* Reads the next value, an object of only those members of a command to an arm whose bits are
+ * in allowed (enum event_arm_member), into *arm. False: the scanner has what would be right. */
+bool native_scan_arm(struct json_scan *s, uint32_t allowed, struct event_arm *arm);
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
 
 #endif

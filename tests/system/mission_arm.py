@@ -1,14 +1,16 @@
 """An arm carries out a list of moves, waits and outputs, checked as a whole before the first move. A halt, a refusal of
-the robot and a signal end it with the step's number.
+the robot and a signal end it with the step's number. By message and HTTP it has one owner, is shown step by step, is
+over after a restart, and a replay reaches the same states.
 """
 import json
 import signal
 import subprocess
 import sys
+import urllib.error
 
 sys.path.insert(0, "tests/support")
 from fault_code import says  # noqa: E402
-from rig import SOURCE, TANDEM, Rig  # noqa: E402
+from rig import SOURCE, TANDEM, Rig, member, replay  # noqa: E402
 from waiting import limit_s  # noqa: E402
 
 MOVES = SOURCE / "config/missions/moves.yaml"
@@ -115,8 +117,61 @@ def stopped_by_signal(rig):
     process = start_far(rig)
     process.send_signal(signal.SIGTERM)
     out, said = process.communicate(timeout=limit_s(60))
-    assert process.returncode == 1 and "quit, 3 commands" in out, (out, said)
+    assert process.returncode == 1 and "cancelled, 3 commands" in out, (out, said)
     rig.wait(lambda: rig.get("/api/v1/pairs/arm")["outstanding"] == 0, "nothing is under way")
+
+
+def ask(rig, path, method="GET", body=None):
+    """The status and document of an answer."""
+    try:
+        text = rig.fetch(f"/api/v1/pairs/arm/missions{path}", method, json.dumps(body).encode() if body else None,
+                         "secret-of-the-test", "application/json" if body else None)
+        return 200, json.loads(text)
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def await_state(rig, mission, state):
+    return rig.wait(lambda: (lambda shown: shown if shown.get("state") == state else None)(ask(rig, f"/{mission}")[1]),
+                    f"{mission} is {state}", 60)
+
+
+def by_message(rig):
+    far = {"id": "far", "kind": "MOVES", "steps": [
+        {"wait_s": 0.1}, {"movej": {"q_rad": [3, -1.5708, -1.5708, -1.5708, 1.5708, 0], "v_radps": 0.05}},
+        {"output": {"pin": 1, "on": True}}]}
+    rig.publish("tandem/v1/arm/mission", far)
+    rig.wait(lambda: ask(rig, "/far")[1].get("step") == 2, "the arm moves")
+    shown = ask(rig, "/far")[1]
+    assert [(move["op"], move["state"]) for move in shown["moves"]] == [
+        ("wait", "done"), ("movej", "running"), ("digital_out", "waiting")], shown
+    assert shown["steps"] == 3 and len(shown["q_rad"]) == 6, shown
+    rig.publish("tandem/v1/arm/command", {"id": "mine", "op": "movej", "q_rad": [0, 0, 0, 0, 0, 0]})
+    rig.wait(lambda: ask(rig, "")[1]["commands_refused"] == 1, "the command is refused")
+    code, mission = ask(rig, "", "POST", {"id": "next", "kind": "MOVES", "steps": [{"wait_s": 0.01}]})
+    assert code == 200 and mission["state"] == "queued", mission
+    for wrong, words in (({"kind": "SWEEP"}, "SWEEP is a mission for a robot with wheels"),
+                         ({"kind": "MOVES", "steps": [{"movej": {"q_rad": [7, 0, 0, 0, 0, 0]}}]},
+                          "step 1, movej: it would be refused, joint_limit")):
+        code, problem = ask(rig, "", "POST", {"id": "wrong", **wrong})
+        assert code in (400, 422) and words in problem["detail"], (code, problem)
+    code, mission = ask(rig, "/far", "DELETE")
+    assert code == 200 and mission["state"] in ("running", "cancelled"), mission
+    await_state(rig, "far", "cancelled")
+    await_state(rig, "next", "done")
+
+
+def restart(rig):
+    rig.publish("tandem/v1/arm/mission", {"id": "last", "kind": "MOVES", "steps": [{"wait_s": 3600}]})
+    await_state(rig, "last", "running")
+    rig.daemon.kill()
+    rig.daemon.wait()
+    rig.start_daemon()
+    assert await_state(rig, "last", "failed")["code"] == "interrupted"
+    live = rig.fetch("/api/v1/pairs/arm/missions").strip()
+    rig.stop_daemon()
+    document = replay(rig.lab, *sorted((rig.folder / "journal").glob("*")))
+    assert member(member(document, "arm"), "missions") == live, "a replay reaches other states"
 
 
 def as_tasks_of_a_team(rig):
@@ -131,7 +186,7 @@ def as_tasks_of_a_team(rig):
 
 
 def main():
-    with Rig(pairs="arm: {mode: link}\n  worker: {mode: link}", extra=TEAM) as rig:
+    with Rig(pairs="arm: {mode: link, arm: ur5, missions_max: 2}\n  worker: {mode: link}", extra=TEAM) as rig:
         assert "no daemon is online" in mission(rig, MOVES, status=1).stderr
         rig.start_daemon()
         heard = rig.listen("heard.jsonl", "tandem/v1/arm/real/command")
@@ -145,6 +200,8 @@ def main():
         halted(rig)
         stopped_by_signal(rig)
         as_tasks_of_a_team(rig)
+        by_message(rig)
+        restart(rig)
     print("missions of arms: fine")
 
 

@@ -5,6 +5,7 @@
 #include "config/options/option_file.h"
 #include "logger/message/codec_native.h"
 #include "service/sim/mission/moves_file.h"
+#include "twin/mission/mission_kind.h"
 
 #define STEPS                                                                                  \
     "kind: arm\nfloor_m: -1\npatience_s: 5\nsteps:\n"                                          \
@@ -19,6 +20,7 @@ struct rig {
     size_t commands, ends;
     struct event_command last;
     enum l2_verdict verdict;
+    enum mission_code code;
     char error[MISSION_TEXT_MAX];
 };
 
@@ -34,6 +36,7 @@ static void record_effect(void *context, const struct mission_effect *effect)
     } else if (effect->kind == MISSION_END) {
         rig->ends++;
         rig->verdict = effect->verdict;
+        rig->code = effect->code;
     }
 }
 
@@ -122,15 +125,17 @@ static void test_ends(void)
     static const struct {
         enum reply_status status;
         const char *error;
-    } rows[] = {{REPLY_HALTED, "step 1, movej: halted"},
-                {REPLY_ERROR, "step 1, movej: error"},
-                {REPLY_BLOCKED, "step 1, movej: blocked"},
-                {REPLY_IGNORED, "step 1, movej: ignored"}};
+        enum mission_code code;
+    } rows[] = {{REPLY_HALTED, "step 1, movej: halted", MISSION_HALTED},
+                {REPLY_ERROR, "step 1, movej: error", MISSION_ROBOT_ERROR},
+                {REPLY_BLOCKED, "step 1, movej: blocked", MISSION_BLOCKED},
+                {REPLY_IGNORED, "step 1, movej: ignored", MISSION_IGNORED}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rig *rig = begin(STEPS START);
         reply(rig, "m-1", rows[i].status, NULL, 1);
         CHECK_INT(rows[i].error, rig->verdict, L2_VERDICT_FAILED);
         CHECK_TEXT("why", rig->error, rows[i].error);
+        CHECK_INT("its code", rig->code, rows[i].code);
         reply(rig, "m-1", REPLY_DONE, NULL, 2);
         CHECK_INT("nothing goes on", rig->commands, 1);
     }
@@ -139,6 +144,7 @@ static void test_ends(void)
     CHECK_TEXT("no reply: halt", rig->last.op, "halt");
     CHECK_INT("failed", rig->verdict, L2_VERDICT_FAILED);
     CHECK_TEXT("why", rig->error, "step 1: no reply in time");
+    CHECK_INT("its code", rig->code, MISSION_NO_REPLY);
 
     rig = begin(STEPS START);
     arm_mission_quit(&rig->mission, 1, record_effect, rig);
@@ -169,6 +175,37 @@ static void test_written(void)
     CHECK("output", strstr(text, "\"pin\":3,\"on\":true}") != NULL);
 }
 
+/* The file's message gives the same plan. */
+static void test_message(void)
+{
+    static struct arm_mission_plan plan;
+    static char text[MISSION_JSON_MAX];
+    const struct pair_params p = {.arm = "ur5e"};
+    struct rig *rig = begin(STEPS START);
+    struct err err = {0};
+    const size_t bytes = moves_message_write(&rig->file, "m", text, sizeof text);
+    CHECK("it fits", bytes > 0);
+    CHECK_INT("no room", moves_message_write(&rig->file, "m", text, 40), 0);
+    (void)moves_message_write(&rig->file, "m", text, sizeof text);
+    CHECK_INT(err.text, mission_moves.parse(&mission_moves, text, bytes, &p, &plan, &err),
+              STATUS_OK);
+    CHECK_INT("patience", plan.patience_us, 5000000);
+    CHECK_NEAR("floor", plan.bounds.floor_m, -1, 0, 0);
+    CHECK_TEXT("arm", plan.arm.name, "ur5");
+    CHECK("start", plan.has_start && !memcmp(plan.start_q, rig->file.plan.start_q,
+                                             sizeof plan.start_q));
+    CHECK_INT("steps", plan.count, rig->file.plan.count);
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct arm_step *step = &plan.steps[i];
+        CHECK_INT("kind", step->kind, rig->file.plan.steps[i].kind);
+        CHECK_TEXT("op", arm_step_name(step), arm_step_name(&rig->file.plan.steps[i]));
+        CHECK("wait", !memcmp(&step->wait_s, &rig->file.plan.steps[i].wait_s, sizeof(double)));
+        CHECK_INT("members", step->request.present, rig->file.plan.steps[i].request.present);
+        CHECK("joints", !memcmp(step->request.q_rad, rig->file.plan.steps[i].request.q_rad,
+                                sizeof step->request.q_rad));
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -177,5 +214,6 @@ int main(void)
     CU_add_test(suite, "asked", test_asked);
     CU_add_test(suite, "ends", test_ends);
     CU_add_test(suite, "written", test_written);
+    CU_add_test(suite, "by message", test_message);
     return check_run();
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "logger/message/codec_native.h"
 #include "tests/support/saved_lab.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
@@ -293,6 +294,117 @@ static void test_bad_input(void)
     script_close(&s);
 }
 
+/* Both robots have done the newest command, the arm is at q1_rad 0.5. */
+static void answer_arm(double t_s)
+{
+    struct event e = script_event("r1", AT(t_s), EVENT_REPLY, SIDE_REAL);
+    const size_t count = script_count(&s, EFFECT_COMMAND);
+    CHECK("a command", count > 0 && sscanf(strstr(script_find(&s, EFFECT_COMMAND, count - 1)->payload,
+                                                  "\"id\""),
+                                           "\"id\":\"%47[^\"]", e.reply.id) == 1);
+    e.reply.status = REPLY_DONE;
+    e.reply.value_count = 6;
+    for (size_t i = 0; i < 6; i++) {
+        static const double q[] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
+        (void)snprintf(e.reply.values[i].name, sizeof e.reply.values[i].name, "q%zu_rad", i + 1);
+        e.reply.values[i].kind = VALUE_NUMBER;
+        e.reply.values[i].number = q[i];
+        e.reply.values[i].place = native_value_place(e.reply.values[i].name);
+    }
+    script_clear(&s);
+    lab_step(s.lab, &e, &s.fx);
+    e.side = SIDE_VIRTUAL;
+    lab_step(s.lab, &e, &s.fx);
+}
+
+#define HOME "\"q_rad\":[0,-1.5708,-1.5708,-1.5708,1.5708,0]"
+
+static void open_arm(void)
+{
+    script_init(&s, 2);
+    s.params[0].mode = PAIR_LINK;
+    s.params[0].missions_max = 1;
+    (void)snprintf(s.params[0].arm, sizeof s.params[0].arm, "ur5");
+    script_open(&s);
+}
+
+static void test_moves(void)
+{
+    open_arm();
+    send_text(0, "r1", "m1", "MOVES",
+              "{\"steps\":[{\"movej\":{" HOME "}},{\"wait_s\":2},"
+              "{\"output\":{\"pin\":3,\"on\":true}}]}");
+    CHECK("the arm is asked", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"stopj\""));
+    CHECK("not known", showed("\"op\":\"movej\",\"state\":\"waiting\",\"duration_s\":0"));
+    answer_arm(1);
+    CHECK("moves", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, HOME));
+    CHECK("where it is", shows("\"q_rad\":[0.5,-1.5708"));
+    CHECK("live", shows("\"op\":\"movej\",\"state\":\"running\",\"duration_s\":1.19"));
+    answer_arm(3);
+    CHECK_INT("a wait", script_count(&s, EFFECT_COMMAND), 0);
+    script_tick(&s, AT(4.9));
+    CHECK_INT("not yet", script_count(&s, EFFECT_COMMAND), 0);
+    script_tick(&s, AT(5.1));
+    CHECK("output", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"pin\":3,\"on\":true"));
+    CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(5));
+    answer_arm(6);
+    CHECK("done", shows("\"state\":\"done\"") && shows("\"op\":\"digital_out\",\"state\":\"done\""));
+    send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}]}");
+    script_clear(&s);
+    cancel(8, "m2");
+    CHECK("halts", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"halt\""));
+    answer_arm(9);
+    CHECK("cancelled", showed("\"state\":\"cancelled\""));
+    script_close(&s);
+}
+
+static void test_bad_moves(void)
+{
+    static const struct {
+        const char *text, *code, *words;
+    } rows[] = {
+        {"{}", "missing_key", "steps"},
+        {"{\"steps\":[]}", "missing_key", "steps"},
+        {"{\"steps\":[{}]}", "conflicting_keys", "one member"},
+        {"{\"steps\":[{\"wait_s\":1,\"movej\":{" HOME "}}]}", "conflicting_keys", "one member"},
+        {"{\"steps\":[{\"fly\":1}]}", "unknown_key", "movej"},
+        {"{\"steps\":[{\"wait_s\":0}]}", "out_of_range", "wait_s"},
+        {"{\"steps\":[{\"movej\":1}]}", "object_expected", "object"},
+        {"{\"steps\":[{\"movej\":{" HOME ",\"speed\":1}}]}", "unknown_key", "to an arm"},
+        {"{\"steps\":[{\"movej\":{" HOME ",\"pin\":1}}]}", "unknown_key", "to an arm"},
+        {"{\"steps\":[{\"movej\":{" HOME "," HOME "}}]}", "duplicate_name", "once"},
+        {"{\"steps\":[{\"movej\":{" HOME ",\"v_radps\":1e-300}}]}", "out_of_range", "rates"},
+        {"{\"steps\":[{\"output\":{\"pin\":8,\"on\":true}}]}", "out_of_range", "step 1"},
+        {"{\"steps\":[{\"movej\":{\"q_rad\":[7,0,0,0,0,0]}}]}", "out_of_range", "joint_limit"},
+        {"{\"arm\":\"kuka\",\"steps\":[{\"wait_s\":1}]}", "unknown_value", "ur5e"},
+        {"{\"start_q_rad\":[1],\"steps\":[{\"wait_s\":1}]}", "wrong_count", "6"},
+        {"{\"floor_m\":11,\"steps\":[{\"wait_s\":1}]}", "out_of_range", "floor_m"},
+        {"{\"goal_m\":[1,1],\"steps\":[{\"wait_s\":1}]}", "unknown_key", "kind of mission"},
+    };
+    char many[65 * 16 + 16] = "{\"steps\":[{\"wait_s\":1}";
+    open_arm();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        script_clear(&s);
+        send_text((double)i, "r1", "bad", "MOVES", rows[i].text);
+        const struct script_effect *e = script_find(&s, EFFECT_MISSION, 0);
+        CHECK_TEXT(rows[i].text,
+                   e && strstr(e->payload, rows[i].code) && strstr(e->payload, rows[i].words)
+                       ? ""
+                       : e->payload,
+                   "");
+        CHECK_INT("nothing is sent", script_count(&s, EFFECT_COMMAND), 0);
+    }
+    for (int i = 0; i < 64; i++) {
+        (void)snprintf(many + strlen(many), sizeof many - strlen(many), ",{\"wait_s\":1}");
+    }
+    (void)snprintf(many + strlen(many), sizeof many - strlen(many), "]}");
+    send_text(100, "r1", "many", "MOVES", many);
+    CHECK("too many", shows("too_many"));
+    send_text(101, "r1", "m", "SWEEP", "{}");
+    CHECK("no wheels", shows("not_applicable") && shows("a robot with wheels"));
+    script_close(&s);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -305,5 +417,7 @@ int main(void)
     CU_add_test(suite, "a start of the daemon", test_start);
     CU_add_test(suite, "a checkpoint", test_checkpoint);
     CU_add_test(suite, "bad input", test_bad_input);
+    CU_add_test(suite, "moves of an arm", test_moves);
+    CU_add_test(suite, "bad moves", test_bad_moves);
     return check_run();
 }

@@ -9,6 +9,11 @@
 
 /* --- the check ------------------------------------------------------------------------ */
 
+const char *arm_step_name(const struct arm_step *step)
+{
+    return step->kind == ARM_STEP_WAIT ? "wait" : names_text(&arm_op_names, step->op);
+}
+
 static bool gives_joints(const struct arm_step *step)
 {
     return step->op == ARM_MOVEJ && step->request.present & 1U << EVENT_ARM_Q;
@@ -87,10 +92,13 @@ static PRINTF_LIKE(3, 4) void notify_user(const struct call *c, enum mission_lev
     c->sink(c->context, &effect);
 }
 
-static void end_mission(const struct call *c, enum l2_verdict verdict)
+static void end_mission(const struct call *c, enum l2_verdict verdict, enum mission_code code)
 {
-    const struct mission_effect effect = {
-        .kind = MISSION_END, .t_us = c->t_us, .step = c->m->step, .verdict = verdict};
+    const struct mission_effect effect = {.kind = MISSION_END,
+                                          .t_us = c->t_us,
+                                          .step = c->m->step,
+                                          .verdict = verdict,
+                                          .code = code};
     notify_user(c, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, "%s",
                 l2_verdict_name(verdict));
     c->m->ended = true;
@@ -123,7 +131,7 @@ static void begin_step(const struct call *c)
     m->id[0] = '\0';
     m->step++;
     if (m->step > m->plan->count) {
-        end_mission(c, L2_VERDICT_DONE);
+        end_mission(c, L2_VERDICT_DONE, MISSION_CODE_NONE);
         return;
     }
     const struct arm_step *step = &m->plan->steps[m->step - 1];
@@ -144,7 +152,7 @@ static void check_from(const struct call *c, const double *q)
         return;
     }
     notify_user(c, MISSION_ERROR, "%s from where the arm is: %s", err.where, err.text);
-    end_mission(c, L2_VERDICT_FAILED);
+    end_mission(c, L2_VERDICT_FAILED, MISSION_NO_ROUTE);
 }
 
 /* --- inputs --------------------------------------------------------------------------- */
@@ -160,6 +168,7 @@ void arm_mission_start(struct arm_mission *m, int64_t t_us, mission_sink *sink, 
 {
     const struct call c = {m, t_us, sink, context};
     if (m->plan->has_start) {
+        memcpy(m->pose, m->plan->start_q, sizeof m->pose);
         check_from(&c, m->plan->start_q);
     } else {
         send_command(&c, ARM_STOPJ, &(struct event_arm){0}, 0.0);
@@ -195,7 +204,7 @@ void arm_mission_reply(struct arm_mission *m, const struct event_reply *reply, i
                                           .pose = {m->pose[0], m->pose[1], m->pose[2]}};
     sink(context, &answer);
     if (m->quitting) {
-        end_mission(&c, L2_VERDICT_QUIT);
+        end_mission(&c, L2_VERDICT_QUIT, MISSION_CODE_NONE);
     } else if (m->step == 0 &&
                (reply->status == REPLY_DONE || reply->status == REPLY_IGNORED) && joints) {
         check_from(&c, m->pose);
@@ -206,12 +215,12 @@ void arm_mission_reply(struct arm_mission *m, const struct event_reply *reply, i
                     "the arm did not say where it is (%s): q1_rad to q6_rad were expected in "
                     "its reply to a stopj, or start_q_rad in the file",
                     reply_status_name(reply->status));
-        end_mission(&c, L2_VERDICT_FAILED);
+        end_mission(&c, L2_VERDICT_FAILED, mission_code_of(reply->status));
     } else {
         notify_user(&c, MISSION_ERROR, "step %u, %s: %s", m->step,
                     names_text(&arm_op_names, m->plan->steps[m->step - 1].op),
                     reply_status_name(reply->status));
-        end_mission(&c, L2_VERDICT_FAILED);
+        end_mission(&c, L2_VERDICT_FAILED, mission_code_of(reply->status));
     }
 }
 
@@ -229,7 +238,7 @@ void arm_mission_tick(struct arm_mission *m, int64_t t_us, mission_sink *sink, v
     if (!m->quitting) { /* its reply is not awaited */
         send_command(&c, ARM_HALT, &(struct event_arm){0}, 0.0);
     }
-    end_mission(&c, m->quitting ? L2_VERDICT_QUIT : L2_VERDICT_FAILED);
+    end_mission(&c, m->quitting ? L2_VERDICT_QUIT : L2_VERDICT_FAILED, MISSION_NO_REPLY);
 }
 
 void arm_mission_quit(struct arm_mission *m, int64_t t_us, mission_sink *sink, void *context)

@@ -46,6 +46,9 @@ struct arm_mission {
     double pose[ARM_JOINTS];         /* joint angles, as replied last */
 };
 
+/* "movej" …, "wait". */
+const char *arm_step_name(const struct arm_step *step);
+
 /* Plans all steps from these joint angles, or if NULL from the first movej to joint angles on;
  * moves before that are not checked. planned_s [count]: durations, NaN: not checked.
  * STATUS_E_RANGE with err: which step, and why not. */

@@ -12,6 +12,7 @@
 #include "base/errors/err.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
+#include "twin/pair/pair_params.h"
 #include "twin/sim/robot/mission.h"
 
 enum {
@@ -51,10 +52,10 @@ struct mission_kind {
     enum mission_robot robot;
     size_t plan_bytes, work_bytes; /* <= MISSION_PLAN_BYTES, MISSION_WORK_BYTES */
 
-    /* Reads the message's JSON object text[bytes] into the plan, which is all zero. map: that
-     * of the pair's lab file, or NULL. STATUS_E_PARSE: *err says what would be right. */
+    /* Reads the message's JSON object text[bytes] into the plan, which is all zero. p: the
+     * pair, with its map and its arm. STATUS_E_PARSE: *err says what would be right. */
     enum status (*parse)(const struct mission_kind *kind, const char *text, size_t bytes,
-                         const struct world *map, void *plan, struct err *err);
+                         const struct pair_params *p, void *plan, struct err *err);
 
     /* Begins the mission; it ends with MISSION_END, perhaps at once. run: the common part of
      * the ids of its commands. The plan is borrowed until the end. Effects: mission.h; a

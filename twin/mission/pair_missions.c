@@ -75,15 +75,24 @@ static struct mission_record *begin_record(struct missions_run *run, const char 
 
 /* ---- status ---- */
 
+/* Formats the payload text[EVENT_RAW_MAX]; returns its bytes, 0: it is longer. */
+static size_t format_command(const struct event_command *c, char *text)
+{
+    struct json_writer w;
+    json_write_start(&w, text, EVENT_RAW_MAX, NULL, NULL);
+    native_write(&w, EVENT_COMMAND, c);
+    return json_write_end(&w) ? w.used : 0;
+}
+
 static void write_command(struct json_writer *w, const struct event_command *c)
 {
     if (c->raw) {
         json_write_raw(w, "command", c->raw, c->raw_bytes);
         return;
     }
-    JSON_WRITE_OBJECT(w, "command", JSON("id", c->id), JSON("op", c->op),
-                      JSON("rotation_rad", c->rotation_rad),
-                      JSON("displacement_m", c->displacement_m));
+    char text[EVENT_RAW_MAX];
+    const size_t bytes = format_command(c, text);
+    json_write_raw(w, "command", text, bytes);
 }
 
 /* effect: what has just happened; NULL: the mission's own state changed. */
@@ -176,10 +185,7 @@ static void queue_command(struct missions_run *run, const struct event_command *
     if (c->raw && bytes <= EVENT_RAW_MAX) {
         memcpy(raw, c->raw, bytes);
     } else {
-        struct json_writer w;
-        json_write_start(&w, raw, EVENT_RAW_MAX, NULL, NULL);
-        native_write(&w, EVENT_COMMAND, c);
-        bytes = json_write_end(&w) ? w.used : 0;
+        bytes = format_command(c, raw);
     }
     run->out[run->out_count].bytes = bytes;
     run->out_count += bytes > 0;
@@ -373,7 +379,7 @@ enum status pair_missions_check(const struct pair_params *p, const char *kind_na
                        "a text of at most %d bytes was expected", MISSION_JSON_MAX);
     }
     memset(plan, 0, MISSION_PLAN_BYTES);
-    return kind->parse(kind, text, bytes, p->world, plan, err);
+    return kind->parse(kind, text, bytes, p, plan, err);
 }
 
 uint64_t pair_missions_content(const char *text, size_t bytes)

@@ -7,32 +7,26 @@
 
 #include "twin/mission/map_json.h"
 #include "twin/mission/mission_kind.h"
+#include "twin/mission/mission_text.h"
 
 /* ---- the text ---- */
 
-/* The members of a message that set a number of the plan. The ranges are those of mission
- * files (service/sim/mission/mission_file.c). */
-static const struct number_row {
-    char name[JSON_NAME_MAX];
-    double min, max;
-    enum { NUMBER_REAL, NUMBER_WHOLE, NUMBER_TIME } type;
-    size_t at;
-    const char *expected;
-} number_rows[] = {
+/* The ranges are those of mission files (service/sim/mission/mission_file.c). */
+static const struct mission_number number_rows[] = {
 #define AT(member) offsetof(struct mission_plan, member)
-    {"clearance_m", 0.001, 1000.0, NUMBER_REAL, AT(clearance_m),
+    {"clearance_m", 0.001, 1000.0, MISSION_NUMBER_REAL, AT(clearance_m),
      "a \"clearance_m\" of 0.001 to 1000 was expected"},
-    {"obstacle_m", 0.001, 1000.0, NUMBER_REAL, AT(obstacle_m),
+    {"obstacle_m", 0.001, 1000.0, MISSION_NUMBER_REAL, AT(obstacle_m),
      "an \"obstacle_m\" of 0.001 to 1000 was expected"},
-    {"arrival_m", 0.0, 1000.0, NUMBER_REAL, AT(arrival_m),
+    {"arrival_m", 0.0, 1000.0, MISSION_NUMBER_REAL, AT(arrival_m),
      "an \"arrival_m\" of 0 to 1000 was expected"},
-    {"patience_s", 0.1, 86400.0, NUMBER_TIME, AT(patience_us),
+    {"patience_s", 0.1, 86400.0, MISSION_NUMBER_TIME, AT(patience_us),
      "a \"patience_s\" of 0.1 to 86400 was expected"},
-    {"tries_max", 1.0, 100.0, NUMBER_WHOLE, AT(tries_max),
+    {"tries_max", 1.0, 100.0, MISSION_NUMBER_WHOLE, AT(tries_max),
      "a \"tries_max\" of 1 to 100 was expected"},
-    {"routes_max", 1.0, 100.0, NUMBER_WHOLE, AT(routes_max),
+    {"routes_max", 1.0, 100.0, MISSION_NUMBER_WHOLE, AT(routes_max),
      "a \"routes_max\" of 1 to 100 was expected"},
-    {"rays_max", 1.0, 100000.0, NUMBER_WHOLE, AT(rays_max),
+    {"rays_max", 1.0, 100000.0, MISSION_NUMBER_WHOLE, AT(rays_max),
      "a \"rays_max\" of 1 to 100000 was expected"},
 #undef AT
 };
@@ -46,41 +40,6 @@ static const struct mission_plan defaults = {.locates = true,
                                              .tries_max = 3,
                                              .routes_max = 4,
                                              .rays_max = 360};
-
-static bool scan_number(struct json_scan *s, const struct number_row *row, void *plan)
-{
-    double value = 0.0;
-    if (!json_scan_number(s, &value)) {
-        return false;
-    }
-    if (value < row->min || value > row->max ||
-        (row->type == NUMBER_WHOLE && fabs(value - floor(value)) > 0.0)) {
-        return json_scan_fail(s, FAULT_OUT_OF_RANGE, row->expected);
-    }
-    if (row->type == NUMBER_REAL) {
-        memcpy((char *)plan + row->at, &value, sizeof value);
-    } else if (row->type == NUMBER_TIME) {
-        const int64_t us = lab_us(value);
-        memcpy((char *)plan + row->at, &us, sizeof us);
-    } else {
-        const unsigned whole = (unsigned)value;
-        memcpy((char *)plan + row->at, &whole, sizeof whole);
-    }
-    return true;
-}
-
-static bool scan_choice(struct json_scan *s, const struct names *names, size_t *value,
-                        const char *expected)
-{
-    struct json_text text;
-    char word[12] = "";
-    if (!json_scan_text(s, &text)) {
-        return false;
-    }
-    (void)json_text_copy(&text, word, sizeof word, false);
-    *value = names_value(names, word);
-    return *value < names->count || json_scan_fail(s, FAULT_UNKNOWN_VALUE, expected);
-}
 
 static bool scan_start(struct json_scan *s, struct mission_plan *plan)
 {
@@ -168,30 +127,19 @@ static enum l2_step step_of_kind(const struct mission_kind *kind)
                                        : L2_STEP_NONE;
 }
 
-/* Members that every mission may have, and that are read elsewhere. */
-static bool is_common(const struct json_text *key)
-{
-    static const char *const names[] = {"id", "kind", "t", "by", "name", "cancel"};
-    bool found = false;
-    for (size_t i = 0; i < COUNT(names); i++) {
-        found = found || json_text_is(key, names[i]);
-    }
-    return found;
-}
-
 static bool scan_setting(struct json_scan *s, const struct json_text *key,
                          struct plan_text *text)
 {
     struct mission_plan *plan = text->plan;
     size_t value = 0;
     if (json_text_is(key, "return")) {
-        const bool fine = scan_choice(s, &mission_return_names, &value,
+        const bool fine = mission_text_choice(s, &mission_return_names, &value,
                                       "a \"return\" out of never failure always was expected");
         plan->returns = (enum mission_return)value;
         return fine;
     }
     if (json_text_is(key, "pose")) {
-        const bool fine = scan_choice(s, &mission_pose_names, &value,
+        const bool fine = mission_text_choice(s, &mission_pose_names, &value,
                                       "a \"pose\" out of robot reckoned was expected");
         plan->reckoned = value == 1;
         return fine;
@@ -204,15 +152,7 @@ static bool scan_setting(struct json_scan *s, const struct json_text *key,
         memset(&plan->map, 0, sizeof plan->map);
         return map_json_scan(s, &plan->map);
     }
-    for (size_t i = 0; i < COUNT(number_rows); i++) {
-        if (json_text_is(key, number_rows[i].name)) {
-            return scan_number(s, &number_rows[i], plan);
-        }
-    }
-    return is_common(key)
-               ? json_scan_skip(s, NULL, NULL)
-               : json_scan_fail(s, FAULT_UNKNOWN_KEY,
-                                "a member that this kind of mission has was expected");
+    return mission_text_setting(s, key, number_rows, COUNT(number_rows), plan);
 }
 
 static bool scan_plan(struct json_scan *s, struct plan_text *text)
@@ -244,8 +184,6 @@ static bool scan_plan(struct json_scan *s, struct plan_text *text)
 
 /* ---- the plan against the map ---- */
 
-static const char *const where = "mission";
-
 static enum status check_step(const struct mission_plan *plan, const struct world *map,
                               size_t k, struct err *err)
 {
@@ -255,7 +193,7 @@ static enum status check_step(const struct mission_plan *plan, const struct worl
         const struct world_point *p = &plan->points[step->first + i];
         if (world_blocked(map, p->x_m, p->y_m, clearance_m)) {
             return err_set(
-                err, STATUS_E_PARSE, FAULT_IN_OBSTACLE, where,
+                err, STATUS_E_PARSE, FAULT_IN_OBSTACLE, mission_text_where,
                 "step %zu, [%g, %g] %s of the map or out of its bounds: a free point "
                 "was expected",
                 k + 1, p->x_m, p->y_m,
@@ -278,7 +216,7 @@ static enum status check_plan(const struct plan_text *text, const struct world *
     map.mapped_only = true;
     for (size_t k = 0; k < plan->step_count; k++) {
         if (plan->steps[k].kind == L2_STEP_GOAL && !text->has_map && !lab_map) {
-            return err_set(err, STATUS_E_PARSE, FAULT_NEEDS_KEY, where,
+            return err_set(err, STATUS_E_PARSE, FAULT_NEEDS_KEY, mission_text_where,
                            "a goal needs a map: send a \"map\", or give the pair a map in the "
                            "lab file");
         }
@@ -291,19 +229,16 @@ static enum status check_plan(const struct plan_text *text, const struct world *
 }
 
 static enum status parse_plan(const struct mission_kind *kind, const char *text, size_t bytes,
-                              const struct world *map, void *plan, struct err *err)
+                              const struct pair_params *p, void *plan, struct err *err)
 {
     struct json_scan s;
     struct plan_text read = {kind, plan, false};
-    char explained[ERR_TEXT_MAX];
     memcpy(plan, &defaults, sizeof defaults);
     json_scan_start(&s, text, bytes, JSON_SCAN_DEPTH_MAX);
     if (!scan_plan(&s, &read) || !json_scan_finish(&s)) {
-        return err_set(err, STATUS_E_PARSE, s.fault, where, "column %zu: %s",
-                       json_scan_column(&s),
-                       json_scan_explain(&s, explained, sizeof explained));
+        return mission_text_fault(&s, err);
     }
-    return check_plan(&read, map, err);
+    return check_plan(&read, p->world, err);
 }
 
 /* ---- the work ---- */

@@ -11,6 +11,7 @@
 #include "config/options/option_file.h"
 #include "service/sim/mission/mission_dispatch.h"
 #include "service/sim/mission/mission_message.h"
+#include "service/sim/mission/moves_file.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_tables.h"
@@ -64,7 +65,9 @@ struct mission_run {
     double connect_s, linger_s;
     bool json, quiet, plan;
     struct lab_file lab;
-    struct mission_file file;
+    bool of_arm;              /* moves is used, else file */
+    struct mission_file file; /* of wheels */
+    struct moves_file moves;
     struct session session;
     char new_id[EVENT_ID_MAX];
     char mission_topic[MESSAGE_TOPIC_MAX];
@@ -161,7 +164,7 @@ static struct leg *find_leg(struct mission_run *r, const char *id)
 static void show_leg(const struct leg *leg)
 {
     const struct event_command *c = &leg->command;
-    (void)printf("%-14s %-6s", c->id, c->op);
+    (void)printf("%-14s %-11s", c->id, c->op);
     if (strcmp(c->op, "go") == 0) {
         (void)printf(" %+.3f rad %.3f m", c->rotation_rad, c->displacement_m);
     }
@@ -223,16 +226,23 @@ static bool is_complete(const struct mission_run *r)
 
 /* --- the report ----------------------------------------------------------------------- */
 
+static const char *mission_name(const struct mission_run *r)
+{
+    return r->of_arm ? r->moves.name : r->file.name;
+}
+
 static const char *verdict_word(const struct mission_run *r)
 {
     return r->ended ? r->state : "unanswered";
 }
 
-static void print_leg(const struct leg *leg)
+static void print_leg(const struct leg *leg, bool of_arm)
 {
-    (void)printf("%4u  %-14s %-6s %8.3f %8.3f  %-8s", leg->step, leg->command.id,
-                 leg->command.op, leg->command.rotation_rad, leg->command.displacement_m,
-                 leg->reply_us == LAB_TIME_NONE ? "-" : leg->status);
+    (void)printf("%4u  %-14s %-11s", leg->step, leg->command.id, leg->command.op);
+    if (!of_arm) {
+        (void)printf(" %8.3f %8.3f", leg->command.rotation_rad, leg->command.displacement_m);
+    }
+    (void)printf("  %-8s", leg->reply_us == LAB_TIME_NONE ? "-" : leg->status);
     csv_tables_cell(stdout, 9, 3, 'f', leg->real_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->virtual_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->lag_s);
@@ -242,12 +252,13 @@ static void print_leg(const struct leg *leg)
 
 static void print_mission(const struct mission_run *r)
 {
-    (void)printf("\n%4s  %-14s %-6s %8s %8s  %-8s %9s %9s %9s  %s\n", "step", "command", "op",
-                 "turn rad", "way m", "reply", "real s", "virtual s", "lag s", "verdict");
+    (void)printf("\n%4s  %-14s %-11s%s  %-8s %9s %9s %9s  %s\n", "step", "command", "op",
+                 r->of_arm ? "" : " turn rad    way m", "reply", "real s", "virtual s", "lag s",
+                 "verdict");
     for (size_t i = 0; i < r->leg_count; i++) {
-        print_leg(&r->legs[i]);
+        print_leg(&r->legs[i], r->of_arm);
     }
-    (void)printf("\nmission %s on %s: %s, %zu commands in %.1f s", r->file.name, r->pair,
+    (void)printf("\nmission %s on %s: %s, %zu commands in %.1f s", mission_name(r), r->pair,
                  verdict_word(r), r->leg_count, lab_s(r->end_us - r->start_us));
     if (r->obstacles_found > 0.0) {
         (void)printf(", %.0f obstacle%s found", r->obstacles_found,
@@ -289,11 +300,11 @@ static void write_log_entry(struct json_writer *w, const struct log_entry *log_e
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct mission_run *r = what;
-    JSON_WRITE(w, JSON("mission", r->file.name), JSON("pair", r->pair), JSON("id", r->id),
+    JSON_WRITE(w, JSON("mission", mission_name(r)), JSON("pair", r->pair), JSON("id", r->id),
                JSON("verdict", verdict_word(r)), JSON_IF(r->code[0], JSON("code", r->code)),
                JSON_IF(r->detail[0], JSON("detail", r->detail)), JSON_SECONDS("t", r->start_us),
                JSON_SECONDS("duration_s", r->end_us - r->start_us),
-               JSON("steps", r->file.plan.step_count),
+               JSON("steps", r->of_arm ? r->moves.plan.count : r->file.plan.step_count),
                JSON("obstacles_found", r->obstacles_found),
                JSON("replies_of_others", r->replies_of_others),
                JSON("commands_of_others", r->foreign), JSON("omitted", r->omitted));
@@ -325,6 +336,17 @@ static void report_mission(struct mission_run *r)
     }
 }
 
+/* The last command's reply may have the robot's own words. */
+static void explain_failure(const struct mission_run *r)
+{
+    const struct leg *last = r->leg_count > 0 ? &r->legs[r->leg_count - 1] : NULL;
+    const bool said = last && last->detail[0] && strcmp(last->status, "done") != 0;
+    if (strcmp(r->state, "failed") == 0) {
+        complain("mission: %s%s%s (%s)", r->detail, said ? ": " : "", said ? last->detail : "",
+                 r->code);
+    }
+}
+
 /* --- messages ------------------------------------------------------------------------- */
 
 static bool send_text(struct mission_run *r, const char *text, size_t bytes)
@@ -338,7 +360,9 @@ static void send_mission(struct mission_run *r)
 {
     char *text = malloc(MISSION_JSON_MAX);
     const size_t bytes =
-        text ? mission_message_write(&r->file, r->id, text, MISSION_JSON_MAX) : 0;
+        !text       ? 0
+        : r->of_arm ? moves_message_write(&r->moves, r->id, text, MISSION_JSON_MAX)
+                    : mission_message_write(&r->file, r->id, text, MISSION_JSON_MAX);
     r->times++;
     if (!send_text(r, text, bytes)) {
         complain("mission: it found no room on its way to the broker");
@@ -482,11 +506,12 @@ static int run_mission(struct mission_run *r)
         complain("mission: %s refused: %s (%s)", r->pair, r->detail, r->code);
     } else if (connected) {
         report_mission(r);
+        explain_failure(r);
     }
     return connected && strcmp(r->state, "done") == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* The daemon carries missions of wheels out, for pairs that take some. */
+/* The daemon carries missions out for pairs that take some. */
 static bool takes_missions(const struct mission_run *r)
 {
     for (size_t i = 0; i < r->lab.pair_count; i++) {
@@ -501,14 +526,18 @@ static bool takes_missions(const struct mission_run *r)
 /* Both files are read in any case, so that the faults of both are reported at once. */
 static bool load_files(struct mission_run *r)
 {
+    const struct option_file *const file = r->of_arm ? &moves_file : &mission_file;
+    void *const values = r->of_arm ? (void *)&r->moves : &r->file;
+    const char *const in_file = r->of_arm ? r->moves.pair : r->file.pair;
     struct err_list errors = {0};
-    const bool lab = lab_argument_load("mission", r->lab_path, &r->lab);
+    const bool lab = r->plan || lab_argument_load("mission", r->lab_path, &r->lab);
     const bool mission =
-        option_file_load(&mission_file, r->mission_path, &r->file, &errors) == STATUS_OK;
+        option_file_load(file, r->mission_path, values, &errors) == STATUS_OK;
     err_list_print(&errors, stderr);
     return lab && mission &&
-           mission_choose_pair(&r->lab, r->lab_path, r->pair, r->file.pair, true, &r->pair) &&
-           takes_missions(r);
+           (r->plan ||
+            (mission_choose_pair(&r->lab, r->lab_path, r->pair, in_file, true, &r->pair) &&
+             takes_missions(r)));
 }
 
 static const char description[] =
@@ -516,9 +545,8 @@ static const char description[] =
     "  mode, and follows it: prints each command with laps and verdict. The pair needs\n"
     "  missions_max in the lab file. A signal cancels the mission: the robot halts. Killed,\n"
     "  it leaves the mission running. See docs/protocol/mission.md.\n"
-    "  A file of kind vessel is a course, driven by efforts from the vessel's telemetry, in "
-    "any\n"
-    "  mode and without a daemon (docs/model/course.md). One of kind arm is a list of moves.\n";
+    "  A file of kind arm is a list of moves. One of kind vessel is a course, driven by efforts\n"
+    "  from the vessel's telemetry, in any mode and without a daemon (docs/model/course.md).\n";
 
 static int parse_arguments(struct mission_run *r, int argc, char **argv)
 {
@@ -555,17 +583,24 @@ static int run_kind(struct mission_run *r)
     const enum mission_file_kind kind = mission_file_kind_of(r->mission_path);
     const struct mission_arguments a = {r->lab_path, r->mission_path, r->pair, r->connect_s,
                                         r->json,     r->quiet,        r->plan};
-    if (kind != MISSION_FILE_WHEELS) {
-        return mission_file_run(
-            kind == MISSION_FILE_ARM ? &mission_file_moves : &mission_file_course, &a);
+    r->of_arm = kind == MISSION_FILE_ARM;
+    if (kind == MISSION_FILE_VESSEL) {
+        return mission_file_run(&mission_file_course, &a);
     }
-    if (r->plan) {
+    if (r->plan && !r->of_arm) {
         complain(
             "mission: --plan is for vessels and arms: the way of a robot on wheels depends "
             "on what it meets");
         return EXIT_USAGE;
     }
-    return load_files(r) ? run_mission(r) : EXIT_USAGE;
+    if (!load_files(r)) {
+        return EXIT_USAGE;
+    }
+    if (r->plan) {
+        moves_plan_print(&r->moves, r->json);
+        return EXIT_FINE;
+    }
+    return run_mission(r);
 }
 
 int command_mission(int argc, char **argv)

@@ -22,7 +22,7 @@ enum mission_file_kind mission_file_kind_of(const char *path)
     tree_finish(&tree);
     free(text);
     return strcmp(word, mission_file_course.name) == 0  ? MISSION_FILE_VESSEL
-           : strcmp(word, mission_file_moves.name) == 0 ? MISSION_FILE_ARM
+           : strcmp(word, "arm") == 0                     ? MISSION_FILE_ARM
                                                         : MISSION_FILE_WHEELS;
 }
 

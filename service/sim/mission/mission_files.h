@@ -1,5 +1,5 @@
-/* service/sim/mission/mission_files.h - the kinds of mission files, one row each, and what
- * their commands share: the pair, the connection, the daemon's presence.
+/* service/sim/mission/mission_files.h - the kinds of mission files that need no daemon, one row
+ * each, and what all share: the pair, the connection, the daemon's presence.
  */
 #ifndef SERVICE_SIM_MISSION_MISSION_FILES_H
 #define SERVICE_SIM_MISSION_MISSION_FILES_H
@@ -30,7 +30,6 @@ struct mission_file_row {
 };
 
 extern const struct mission_file_row mission_file_course;
-extern const struct mission_file_row mission_file_moves;
 
 /* Chooses the pair: from the command line (asked, or NULL), the mission, or the lab's only one.
  * False after a message on stderr. */

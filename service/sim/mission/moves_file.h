@@ -1,5 +1,5 @@
 /* service/sim/mission/moves_file.h - reads a mission of an arm from YAML: moves, waits and
- * outputs.
+ * outputs; writes it as a message and as a plan.
  *
  * docs/model/missions.md. All faults of the file are reported at once, with line and column;
  * then the first step that the arm could not carry out.
@@ -20,5 +20,13 @@ struct moves_file {
 };
 
 extern const struct option_file moves_file;
+
+/* Writes the message that orders it (docs/protocol/mission.md) to text[size]; returns its
+ * bytes, 0: it is longer. */
+size_t moves_message_write(const struct moves_file *file, const char *id, char *text,
+                           size_t size);
+
+/* Prints the steps with their durations, as JSON or a table. */
+void moves_plan_print(const struct moves_file *file, bool json);
 
 #endif

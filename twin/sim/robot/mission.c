@@ -171,7 +171,7 @@ static void sense_l1(void *context, unsigned cycle, int64_t t_us)
     memset(&r->l1_out, 0, sizeof r->l1_out); /* for a sink, which has no outputs */
 }
 
-static enum mission_code code_of(enum reply_status status)
+enum mission_code mission_code_of(enum reply_status status)
 {
     return status == REPLY_BLOCKED   ? MISSION_BLOCKED
            : status == REPLY_HALTED  ? MISSION_HALTED
@@ -188,7 +188,7 @@ static void explain_failure(const struct round *r)
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
-    m->code = late ? MISSION_NO_REPLY : awaited ? MISSION_TOO_MANY_RAYS : code_of(m->status);
+    m->code = late ? MISSION_NO_REPLY : awaited ? MISSION_TOO_MANY_RAYS : mission_code_of(m->status);
     char where[MISSION_TEXT_MAX / 4];
     char range[MISSION_TEXT_MAX / 4] = "";
     if (m->l2.state == L2_SWEEPING) {

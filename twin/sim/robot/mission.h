@@ -92,6 +92,9 @@ struct mission_effect {
     enum mission_code code;  /* END, if it failed */
 };
 
+/* Why a reply other than `done` ends a mission. */
+enum mission_code mission_code_of(enum reply_status status);
+
 typedef void mission_sink(void *context, const struct mission_effect *effect);
 
 struct mission {
