@@ -192,8 +192,8 @@ static void test_message(void)
     CHECK_INT("patience", plan.patience_us, 5000000);
     CHECK_NEAR("floor", plan.bounds.floor_m, -1, 0, 0);
     CHECK_TEXT("arm", plan.arm.name, "ur5");
-    CHECK("start", plan.has_start && !memcmp(plan.start_q, rig->file.plan.start_q,
-                                             sizeof plan.start_q));
+    CHECK("start",
+          plan.has_start && !memcmp(plan.start_q, rig->file.plan.start_q, sizeof plan.start_q));
     CHECK_INT("steps", plan.count, rig->file.plan.count);
     for (size_t i = 0; i < plan.count; i++) {
         const struct arm_step *step = &plan.steps[i];

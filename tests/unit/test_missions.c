@@ -297,24 +297,33 @@ static void test_bad_input(void)
 /* Both robots have done the newest command, the arm is at q1_rad 0.5. */
 static void answer_arm(double t_s)
 {
-    struct event e = script_event("r1", AT(t_s), EVENT_REPLY, SIDE_REAL);
+    static const double q[] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
     const size_t count = script_count(&s, EFFECT_COMMAND);
-    CHECK("a command", count > 0 && sscanf(strstr(script_find(&s, EFFECT_COMMAND, count - 1)->payload,
-                                                  "\"id\""),
-                                           "\"id\":\"%47[^\"]", e.reply.id) == 1);
-    e.reply.status = REPLY_DONE;
-    e.reply.value_count = 6;
-    for (size_t i = 0; i < 6; i++) {
-        static const double q[] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
-        (void)snprintf(e.reply.values[i].name, sizeof e.reply.values[i].name, "q%zu_rad", i + 1);
-        e.reply.values[i].kind = VALUE_NUMBER;
-        e.reply.values[i].number = q[i];
-        e.reply.values[i].place = native_value_place(e.reply.values[i].name);
+    struct event_reply reply = {.status = REPLY_DONE, .value_count = COUNT(q)};
+    char raw[512];
+    struct json_writer w;
+    CU_ASSERT_FATAL(count > 0);
+    (void)sscanf(strstr(script_find(&s, EFFECT_COMMAND, count - 1)->payload, "\"id\""),
+                 "\"id\":\"%47[^\"]", reply.id);
+    reply.source_us = reply.source_start_us = LAB_TIME_NONE;
+    for (size_t i = 0; i < COUNT(q); i++) {
+        (void)snprintf(reply.values[i].name, sizeof reply.values[i].name, "q%zu_rad", i + 1);
+        reply.values[i].kind = VALUE_NUMBER;
+        reply.values[i].number = q[i];
+        reply.values[i].place = native_value_place(reply.values[i].name);
     }
+    json_write_start(&w, raw, sizeof raw, NULL, NULL);
+    native_write(&w, EVENT_REPLY, &reply);
+    CU_ASSERT_FATAL(json_write_end(&w));
     script_clear(&s);
-    lab_step(s.lab, &e, &s.fx);
-    e.side = SIDE_VIRTUAL;
-    lab_step(s.lab, &e, &s.fx);
+    for (enum side side = SIDE_REAL; side <= SIDE_VIRTUAL; side++) {
+        struct event e = script_event("r1", AT(t_s), EVENT_REPLY, side);
+        e.reply = reply;
+        e.reply.raw = raw;
+        e.reply.raw_bytes = w.used;
+        e.hash = hash_text(raw);
+        lab_step(s.lab, &e, &s.fx);
+    }
 }
 
 #define HOME "\"q_rad\":[0,-1.5708,-1.5708,-1.5708,1.5708,0]"
@@ -345,10 +354,12 @@ static void test_moves(void)
     script_tick(&s, AT(4.9));
     CHECK_INT("not yet", script_count(&s, EFFECT_COMMAND), 0);
     script_tick(&s, AT(5.1));
-    CHECK("output", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"pin\":3,\"on\":true"));
+    CHECK("output",
+          strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"pin\":3,\"on\":true"));
     CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(5));
     answer_arm(6);
-    CHECK("done", shows("\"state\":\"done\"") && shows("\"op\":\"digital_out\",\"state\":\"done\""));
+    CHECK("done",
+          shows("\"state\":\"done\"") && shows("\"op\":\"digital_out\",\"state\":\"done\""));
     send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}]}");
     script_clear(&s);
     cancel(8, "m2");

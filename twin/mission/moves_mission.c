@@ -6,7 +6,6 @@
 
 #include "logger/message/codec_native.h"
 #include "twin/mission/arm_mission.h"
-#include "twin/mission/map_json.h"
 #include "twin/mission/mission_kind.h"
 #include "twin/mission/mission_text.h"
 
@@ -32,7 +31,7 @@ static const struct mission_number wait_row = {"wait_s",
 
 #define GIVEN(member) (1U << (member))
 #define RATES                                                                                  \
-    (GIVEN(EVENT_ARM_V_RADPS) | GIVEN(EVENT_ARM_A_RADPS2) | GIVEN(EVENT_ARM_V_MPS) |                 \
+    (GIVEN(EVENT_ARM_V_RADPS) | GIVEN(EVENT_ARM_A_RADPS2) | GIVEN(EVENT_ARM_V_MPS) |           \
      GIVEN(EVENT_ARM_A_MPS2) | GIVEN(EVENT_ARM_TIME_S))
 #define TARGET (GIVEN(EVENT_ARM_Q) | GIVEN(EVENT_ARM_POSE))
 
@@ -60,14 +59,14 @@ static bool within(const double *numbers, size_t count, double limit)
 static bool check_request(struct json_scan *s, const struct event_arm *r)
 {
     const double rates[] = {r->v_radps, r->a_radps2, r->v_mps, r->a_mps2, r->time_s, r->turns};
-    static const enum event_arm_member members[] = {
-        EVENT_ARM_V_RADPS, EVENT_ARM_A_RADPS2, EVENT_ARM_V_MPS,
-        EVENT_ARM_A_MPS2,  EVENT_ARM_TIME_S,   EVENT_ARM_TURNS};
-    bool fine = within(r->q_rad, r->q_count, 1000.0) && within(r->pose, r->pose_count, 1000.0) &&
-                within(r->via, r->via_count, 1000.0);
+    static const enum event_arm_member members[] = {EVENT_ARM_V_RADPS, EVENT_ARM_A_RADPS2,
+                                                    EVENT_ARM_V_MPS,   EVENT_ARM_A_MPS2,
+                                                    EVENT_ARM_TIME_S,  EVENT_ARM_TURNS};
+    bool fine = within(r->q_rad, r->q_count, 1000.0) &&
+                within(r->pose, r->pose_count, 1000.0) && within(r->via, r->via_count, 1000.0);
     for (size_t i = 0; i < COUNT(rates); i++) {
-        fine = fine && (!(r->present & GIVEN(members[i])) ||
-                        (rates[i] >= 1e-4 && rates[i] <= 1000.0));
+        fine = fine &&
+               (!(r->present & GIVEN(members[i])) || (rates[i] >= 1e-4 && rates[i] <= 1000.0));
     }
     return fine || json_scan_fail(s, FAULT_OUT_OF_RANGE,
                                   "rates of 0.0001 to 1000 and a target of -1000 to 1000 "
@@ -126,7 +125,24 @@ static bool scan_arm_name(struct json_scan *s, struct arm_geometry *arm)
     }
     (void)json_text_copy(&text, name, sizeof name, false);
     return arm_geometry_find(name, arm) ||
-           json_scan_fail(s, FAULT_UNKNOWN_VALUE, "an \"arm\" out of ur5 ur5e paper was expected");
+           json_scan_fail(s, FAULT_UNKNOWN_VALUE,
+                          "an \"arm\" out of ur5 ur5e paper was expected");
+}
+
+static bool scan_joints(struct json_scan *s, double q[ARM_JOINTS])
+{
+    size_t count = 0;
+    (void)json_scan_enter(s, JSON_KIND_ARRAY);
+    while (json_scan_next_item(s)) {
+        double value = 0.0;
+        if (json_scan_number(s, &value) && count < ARM_JOINTS) {
+            q[count] = value;
+        }
+        count++;
+    }
+    return !s->error && ((count == ARM_JOINTS && within(q, ARM_JOINTS, 1000.0)) ||
+                         json_scan_fail(s, FAULT_WRONG_COUNT,
+                                        "a \"start_q_rad\" of 6 joint angles was expected"));
 }
 
 static bool scan_plan(struct json_scan *s, struct arm_mission_plan *plan)
@@ -141,7 +157,7 @@ static bool scan_plan(struct json_scan *s, struct arm_mission_plan *plan)
             fine = scan_arm_name(s, &plan->arm);
         } else if (json_text_is(&key, "start_q_rad")) {
             plan->has_start = true;
-            fine = map_json_scan_numbers(s, plan->start_q, ARM_JOINTS);
+            fine = scan_joints(s, plan->start_q);
         } else {
             fine = mission_text_setting(s, &key, number_rows, COUNT(number_rows), plan);
         }
@@ -149,8 +165,8 @@ static bool scan_plan(struct json_scan *s, struct arm_mission_plan *plan)
             return false;
         }
     }
-    return !s->error && (plan->count > 0 || json_scan_fail(s, FAULT_MISSING_KEY,
-                                                           "MOVES need their \"steps\""));
+    return !s->error && (plan->count > 0 ||
+                         json_scan_fail(s, FAULT_MISSING_KEY, "MOVES need their \"steps\""));
 }
 
 static enum status parse_plan(const struct mission_kind *kind, const char *text, size_t bytes,
@@ -214,10 +230,10 @@ static void rebind_work(void *work, const void *plan)
 
 static const char *step_state(const struct arm_mission *m, size_t step)
 {
-    return step < m->step    ? "done"
-           : step > m->step  ? "waiting"
-           : m->ended        ? "stopped"
-                             : "running";
+    return step < m->step   ? "done"
+           : step > m->step ? "waiting"
+           : m->ended       ? "stopped"
+                            : "running";
 }
 
 static void report_work(const void *work, const void *from, struct json_writer *w)

@@ -133,14 +133,15 @@ static bool scan_setting(struct json_scan *s, const struct json_text *key,
     struct mission_plan *plan = text->plan;
     size_t value = 0;
     if (json_text_is(key, "return")) {
-        const bool fine = mission_text_choice(s, &mission_return_names, &value,
-                                      "a \"return\" out of never failure always was expected");
+        const bool fine =
+            mission_text_choice(s, &mission_return_names, &value,
+                                "a \"return\" out of never failure always was expected");
         plan->returns = (enum mission_return)value;
         return fine;
     }
     if (json_text_is(key, "pose")) {
         const bool fine = mission_text_choice(s, &mission_pose_names, &value,
-                                      "a \"pose\" out of robot reckoned was expected");
+                                              "a \"pose\" out of robot reckoned was expected");
         plan->reckoned = value == 1;
         return fine;
     }

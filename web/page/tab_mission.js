@@ -14,6 +14,8 @@ const STEP_M = 1; // a longer step of a track is drawn as a jump
 const STATES = {queued: ["…", "muted"], running: ["▶", "good"], done: ["✓", "good"], failed: ["✕", "bad"],
     cancelled: ["■", "muted"], refused: ["✕", "bad"]};
 
+const MOVES = {waiting: ["…", "muted"], running: ["▶", "good"], done: ["✓", "good"], stopped: ["■", "bad"]};
+
 // A kind needs one member: [its words, its name, an example].
 const KINDS = {
     NAVIGATE: ["Goal x, y in m", "goal_m", "1.2, 1.2"],
@@ -85,6 +87,20 @@ function stateOf({state, code, detail}) {
     return [marked(sign, tone, state), code && el("small", {}, ` ${code}`), detail && el("small", {}, `: ${detail}`)];
 }
 
+// The states of the machines; an arm has none.
+function detailsOf({machines, stack, obstacles_found: found}) {
+    return machines ? [["L2", machines.L2.state], ["L1", machines.L1.state],
+        ["Stack of plans, next first", [...stack].reverse().join(", ")], ["Obstacles found", String(found)]] : [];
+}
+
+function movesOf({moves}) {
+    return moves && table("Steps of this mission", [
+        {label: "Step", cell: move => String(move.number)}, {label: "Move", cell: move => move.op},
+        {label: "State", cell: move => marked(...MOVES[move.state], move.state)},
+        {label: "Planned", cell: move => (move.duration_s === null ? "–" : `${move.duration_s.toFixed(1)} s`)},
+    ], moves.map((move, k) => ({...move, number: k + 1})), null, {key: move => String(move.number)});
+}
+
 class MissionTab {
     constructor(root, pair, path, signal) {
         Object.assign(this, {pair, path});
@@ -111,9 +127,8 @@ class MissionTab {
         this.panel.hidden = false;
         show(this.message);
         redraw(this.now, running ? [facts([["Mission", running.id], ["Kind", running.kind],
-            ["Step", `${running.step} of ${running.steps}`], ["L2", running.machines.L2.state],
-            ["L1", running.machines.L1.state], ["Stack of plans, next first", [...running.stack].reverse().join(", ")],
-            ["Obstacles found", String(running.obstacles_found)]])]
+            ["Step", `${running.step} of ${running.steps}`], ...detailsOf(running)]),
+            movesOf(running)]
             : muted(`No mission runs. Up to ${most} may wait.`));
         this.view.draw({map: data.map, sweeps: [], robots: [
             {side: "route", track: routeOf(running), name: "the goal", isPoint: true},

@@ -28,9 +28,9 @@ enum {
     DETAIL_MAX = 128,
     STOP_MS = 3000,
     STATE_MAX = 16,
-    WAIT_SLICE_US = 50 * 1000,           /* longest delay before a signal is noticed */
-    AGAIN_US = 5 * 1000 * 1000,          /* without an answer the mission is sent again, */
-    TIMES_MAX = 4,                       /* at most as often */
+    WAIT_SLICE_US = 50 * 1000,          /* longest delay before a signal is noticed */
+    AGAIN_US = 5 * 1000 * 1000,         /* without an answer the mission is sent again, */
+    TIMES_MAX = 4,                      /* at most as often */
     QUIT_PATIENCE_US = 10 * 1000 * 1000 /* after a signal, wait for the robot's answer */
 };
 
@@ -359,10 +359,10 @@ static bool send_text(struct mission_run *r, const char *text, size_t bytes)
 static void send_mission(struct mission_run *r)
 {
     char *text = malloc(MISSION_JSON_MAX);
-    const size_t bytes =
-        !text       ? 0
-        : r->of_arm ? moves_message_write(&r->moves, r->id, text, MISSION_JSON_MAX)
-                    : mission_message_write(&r->file, r->id, text, MISSION_JSON_MAX);
+    const size_t bytes = !text ? 0
+                         : r->of_arm
+                             ? moves_message_write(&r->moves, r->id, text, MISSION_JSON_MAX)
+                             : mission_message_write(&r->file, r->id, text, MISSION_JSON_MAX);
     r->times++;
     if (!send_text(r, text, bytes)) {
         complain("mission: it found no room on its way to the broker");
@@ -531,8 +531,7 @@ static bool load_files(struct mission_run *r)
     const char *const in_file = r->of_arm ? r->moves.pair : r->file.pair;
     struct err_list errors = {0};
     const bool lab = r->plan || lab_argument_load("mission", r->lab_path, &r->lab);
-    const bool mission =
-        option_file_load(file, r->mission_path, values, &errors) == STATUS_OK;
+    const bool mission = option_file_load(file, r->mission_path, values, &errors) == STATUS_OK;
     err_list_print(&errors, stderr);
     return lab && mission &&
            (r->plan ||
@@ -545,7 +544,8 @@ static const char description[] =
     "  mode, and follows it: prints each command with laps and verdict. The pair needs\n"
     "  missions_max in the lab file. A signal cancels the mission: the robot halts. Killed,\n"
     "  it leaves the mission running. See docs/protocol/mission.md.\n"
-    "  A file of kind arm is a list of moves. One of kind vessel is a course, driven by efforts\n"
+    "  A file of kind arm is a list of moves. One of kind vessel is a course, driven by "
+    "efforts\n"
     "  from the vessel's telemetry, in any mode and without a daemon (docs/model/course.md).\n";
 
 static int parse_arguments(struct mission_run *r, int argc, char **argv)

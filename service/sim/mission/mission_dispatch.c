@@ -21,9 +21,9 @@ enum mission_file_kind mission_file_kind_of(const char *path)
     }
     tree_finish(&tree);
     free(text);
-    return strcmp(word, mission_file_course.name) == 0  ? MISSION_FILE_VESSEL
-           : strcmp(word, "arm") == 0                     ? MISSION_FILE_ARM
-                                                        : MISSION_FILE_WHEELS;
+    return strcmp(word, mission_file_course.name) == 0 ? MISSION_FILE_VESSEL
+           : strcmp(word, "arm") == 0                  ? MISSION_FILE_ARM
+                                                       : MISSION_FILE_WHEELS;
 }
 
 static int run_files(const struct mission_file_row *row, const struct mission_arguments *a,
