@@ -75,8 +75,7 @@ static bool set_present(struct json_scan *s, struct event *e, const struct paylo
     return true;
 }
 
-/* The members of an arm's operation, parsed once the operation is known. */
-static const struct payload_kind arm_kind = {
+const struct payload_kind native_arm_kind = {
     "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, set_present};
 
 /* Operations that need at least one of their sizes. A misspelt size would otherwise give a zero
@@ -113,38 +112,6 @@ static const struct sized_op {
     {"mode", true, NULL, {{NULL, NULL}}},
     {"digital_out", true, NULL, {{NULL, NULL}}},
 };
-
-/* In other messages a misspelt member would be missed. */
-static bool check_arm_members(struct json_scan *s, struct event *e,
-                              const struct payload_seen *seen)
-{
-    return seen->stray_count == 0
-               ? set_present(s, e, seen)
-               : json_scan_fail(s, FAULT_UNKNOWN_KEY,
-                                "a member of this command to an arm was expected");
-}
-
-bool native_scan_arm(struct json_scan *s, uint32_t allowed, struct event_arm *arm)
-{
-    static const struct payload_kind kind = {
-        "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, check_arm_members};
-    struct event e = {.kind = EVENT_COMMAND};
-    struct json_scan inner = *s;
-    size_t bytes = 0;
-    if (!json_scan_skip(s, &inner.begin, &bytes)) {
-        return false;
-    }
-    inner.at = inner.begin;
-    inner.end = inner.begin + bytes;
-    if (!payload_scan_more(&inner, &e, &kind)) {
-        s->at = inner.at;
-        return json_scan_fail(s, inner.fault, inner.error);
-    }
-    *arm = e.command.arm;
-    return (arm->present & ~allowed) == 0 ||
-           json_scan_fail(s, FAULT_UNKNOWN_KEY,
-                          "a member of this command to an arm was expected");
-}
 
 static bool is_like(const struct json_text *key, const char *name)
 {
@@ -201,7 +168,7 @@ static bool check_sizes(struct json_scan *s, const struct sized_op *row, const s
 static bool scan_arm(struct json_scan *s, struct event *e)
 {
     struct json_scan again = *s;
-    if (payload_scan_more(&again, e, &arm_kind)) {
+    if (payload_scan_more(&again, e, &native_arm_kind)) {
         return true;
     }
     if (strcmp(e->command.op, "halt") == 0) {

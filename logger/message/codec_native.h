@@ -5,10 +5,13 @@
 #define LOGGER_MESSAGE_CODEC_NATIVE_H
 
 #include "logger/message/codec.h"
-#include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
+#include "logger/message/payload.h"
 
 extern const struct codec codec_native;
+
+/* The members of an arm's operation, parsed once the operation is known. */
+extern const struct payload_kind native_arm_kind;
 
 /* Writes a payload, one JSON object. part is the event's struct event_command, _reply,
  * _telemetry, _connection or _echo, according to kind. */
@@ -21,9 +24,6 @@ void native_clear(struct event *e, enum event_kind kind);
 uint64_t native_value_place(const char *name);
 /* Returns the number of this name among the values of a reply; NaN if there is none. */
 double native_reply_number(const struct event_reply *reply, const char *name);
-/* Reads the next value, an object of only those members of a command to an arm whose bits are
- * in allowed (enum event_arm_member), into *arm. False: the scanner has what would be right. */
-bool native_scan_arm(struct json_scan *s, uint32_t allowed, struct event_arm *arm);
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
 
 #endif

@@ -46,7 +46,7 @@ static const struct step_row {
     {"output", ARM_OUTPUT, GIVEN(EVENT_ARM_PIN) | GIVEN(EVENT_ARM_ON)},
 };
 
-static bool within(const double *numbers, size_t count, double limit)
+static bool is_within(const double *numbers, size_t count, double limit)
 {
     bool fine = true;
     for (size_t i = 0; i < count; i++) {
@@ -62,8 +62,9 @@ static bool check_request(struct json_scan *s, const struct event_arm *r)
     static const enum event_arm_member members[] = {EVENT_ARM_V_RADPS, EVENT_ARM_A_RADPS2,
                                                     EVENT_ARM_V_MPS,   EVENT_ARM_A_MPS2,
                                                     EVENT_ARM_TIME_S,  EVENT_ARM_TURNS};
-    bool fine = within(r->q_rad, r->q_count, 1000.0) &&
-                within(r->pose, r->pose_count, 1000.0) && within(r->via, r->via_count, 1000.0);
+    bool fine = is_within(r->q_rad, r->q_count, 1000.0) &&
+                is_within(r->pose, r->pose_count, 1000.0) &&
+                is_within(r->via, r->via_count, 1000.0);
     for (size_t i = 0; i < COUNT(rates); i++) {
         fine = fine &&
                (!(r->present & GIVEN(members[i])) || (rates[i] >= 1e-4 && rates[i] <= 1000.0));
@@ -71,6 +72,37 @@ static bool check_request(struct json_scan *s, const struct event_arm *r)
     return fine || json_scan_fail(s, FAULT_OUT_OF_RANGE,
                                   "rates of 0.0001 to 1000 and a target of -1000 to 1000 "
                                   "were expected");
+}
+
+/* A misspelt member would be missed. */
+static bool check_members(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+{
+    return seen->stray_count == 0
+               ? native_arm_kind.check(s, e, seen)
+               : json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                                "a member of this command to an arm was expected");
+}
+
+/* allowed: bits of enum event_arm_member. */
+static bool scan_request(struct json_scan *s, uint32_t allowed, struct event_arm *request)
+{
+    struct payload_kind kind = native_arm_kind;
+    struct event e = {.kind = EVENT_COMMAND};
+    struct json_scan inner = *s;
+    size_t bytes = 0;
+    kind.check = check_members;
+    if (!json_scan_skip(s, &inner.begin, &bytes)) {
+        return false;
+    }
+    inner.end = inner.begin + bytes;
+    if (!payload_scan_more(&inner, &e, &kind)) {
+        s->at = inner.at;
+        return json_scan_fail(s, inner.fault, inner.error);
+    }
+    *request = e.command.arm;
+    return (request->present & ~allowed) == 0 ||
+           json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                          "a member of this command to an arm was expected");
 }
 
 static bool scan_step(struct json_scan *s, const struct json_text *key, struct arm_step *step)
@@ -83,7 +115,7 @@ static bool scan_step(struct json_scan *s, const struct json_text *key, struct a
         if (json_text_is(key, step_rows[i].name)) {
             step->kind = ARM_STEP_COMMAND;
             step->op = step_rows[i].op;
-            return native_scan_arm(s, step_rows[i].members, &step->request) &&
+            return scan_request(s, step_rows[i].members, &step->request) &&
                    check_request(s, &step->request);
         }
     }
@@ -140,7 +172,7 @@ static bool scan_joints(struct json_scan *s, double q[ARM_JOINTS])
         }
         count++;
     }
-    return !s->error && ((count == ARM_JOINTS && within(q, ARM_JOINTS, 1000.0)) ||
+    return !s->error && ((count == ARM_JOINTS && is_within(q, ARM_JOINTS, 1000.0)) ||
                          json_scan_fail(s, FAULT_WRONG_COUNT,
                                         "a \"start_q_rad\" of 6 joint angles was expected"));
 }
