@@ -1,4 +1,4 @@
-/* What columns explain in addition to a fit's own: constant efforts, shapes of an effort. */
+/* Columns that explain something in addition to a fit: constant efforts, shapes of an effort. */
 #include "identification/simulation/stability_parts.h"
 
 #include <math.h>

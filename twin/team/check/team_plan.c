@@ -161,7 +161,7 @@ static int64_t bound_rest(const struct growth *g)
     return bound_us;
 }
 
-/* What removing the last task needs. */
+/* Needed to take the last task away again. */
 struct undo {
     int64_t free_us[TEAM_PLAN_ROBOTS_MAX], length_us;
 };
