@@ -27,8 +27,6 @@ static const double CREEP_WIDTHS = 2.0;
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
            "direction");
 
-const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
-
 static size_t level_bin(size_t axis, size_t level)
 {
     return SIXTHS + axis * (LEVELS + 2) + level;
@@ -66,14 +64,6 @@ static void add_to_bin(const struct stability_work *work, size_t bin_at, const s
         bin->squares += z[a] * z[a];
         bin->rows += 1.0;
     }
-}
-
-void stability_find_shapes(double share, double *shape)
-{
-    shape[SHAPE_SQUARE] = fabs(share) * share;
-    shape[SHAPE_SIGN] = fabs(share) > DIRECTED ? copysign(1.0, share) : 0.0;
-    shape[SHAPE_SIZE] = fabs(share);
-    shape[SHAPE_SAME] = share;
 }
 
 /* Sets the shapes of the efforts until the next sample, each weighted by its duration. */
@@ -175,50 +165,6 @@ static void add_sums(struct part_sums *to, const struct part_sums *from)
     }
     to->squares += from->squares;
     to->rows += from->rows;
-}
-
-/* Computes the step of a part, and its covariance for this variance of the innovations.
- * Returns false if numbers are not finite. */
-bool stability_solve_part(const struct part_sums *part, size_t n, double noise, struct svd *svd,
-                          double *step, double *explained)
-{
-    double m[SVD_ENTRIES_MAX] = {0.0};
-    double length[NUMERIC_COLUMNS_MAX] = {0.0};
-    for (size_t i = 0; i < n; i++) {
-        length[i] = sqrt(part->g[i * n + i]);
-        for (size_t j = 0; j < n; j++) {
-            m[i * n + j] = j <= i ? part->g[i * n + j] : part->g[j * n + i];
-        }
-    }
-    if (svd_find(m, n, length, length, RANK_RATIO, svd) != STATUS_OK) {
-        return false;
-    }
-    *explained = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        step[i] = 0.0;
-        for (size_t j = 0; j < n; j++) {
-            step[i] += svd->inverse[i * n + j] * part->v[j];
-            svd->inverse[i * n + j] *= noise;
-        }
-        *explained += part->v[i] * step[i] / noise;
-    }
-    return true;
-}
-
-/* Number of consecutive innovations that carry the information of one independent
- * innovation. */
-double stability_innovations_as_one(const struct stability_work *work)
-{
-    double rho = 0.0;
-    for (size_t a = 0; a < work->axes; a++) {
-        rho = fmax(rho, work->squares[a] > 0.0 ? work->products[a] / work->squares[a] : 0.0);
-    }
-    return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
-}
-
-double stability_part_sd(const struct part_estimate *part, size_t n, size_t i)
-{
-    return sqrt(part->svd.inverse[i * n + i]);
 }
 
 /* Names the entry whose estimates differ most, in standard errors. Entries that matter come

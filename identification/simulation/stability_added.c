@@ -1,4 +1,5 @@
-/* Columns that explain something in addition to a fit: constant efforts, shapes of an effort. */
+/* Columns that explain something in addition to a fit: constant efforts, shapes of an effort.
+ */
 #include "identification/simulation/stability_parts.h"
 
 #include <math.h>

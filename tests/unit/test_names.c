@@ -20,6 +20,7 @@
 #include "service/evidence/condition.h"
 #include "service/evidence/gate.h"
 #include "service/forecast/drive_plan.h"
+#include "service/map/sweeps.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
 #include "service/job/worker.h"
@@ -174,6 +175,7 @@ static const struct {
     TABLE(verdict_names),
     TABLE(world_shape_names),
     TABLE(scan_outcome_names),
+    TABLE(sweep_refusal_names),
 #undef TABLE
 };
 
