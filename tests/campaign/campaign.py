@@ -71,7 +71,7 @@ STUDIES = {
     "velocity_truth": (200, 16),
     "selftest_travel_time": (1000, 40),
     "selftest_arm_time": (1000, 20),
-    "selftest_first_order": (1000, 6),
+    "selftest_first_order": (1000, 12),
     "selftest_usv3": (1000, 2),
     "selftest_diffdrive": (1000, 2),
     "selftest_odometry": (300, 4),

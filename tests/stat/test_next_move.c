@@ -185,7 +185,8 @@ static double compare_moves(const char *name, const struct next_move_aim *aim)
     CHECK_INT(name, reached[0] + law, campaign.runs);
     CHECK(name, campaign_is_few(law, campaign.runs, 0.05));
     CHECK_INT(name, outside, 0);
-    CHECK(name, (double)held >= 0.9 * (double)ranges);
+    /* 0.9 within three standard deviations of chance: a short run has 50 ranges */
+    CHECK(name, (double)held >= 0.9 * (double)ranges - 3.0 * sqrt(0.09 * (double)ranges));
     return median[1] / median[0];
 }
 
