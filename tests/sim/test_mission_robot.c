@@ -136,7 +136,7 @@ static void test_detour(void)
     const struct world_point from = {0.0, 0.0};
     struct route route;
     CHECK_INT("a way",
-              route_plan(&lab.file.plan.map, &from, &lab.file.plan.points[0], 0.35, &route),
+              route_plan(&lab.file.plan.map, &from, &lab.file.plan.points[0], 0.35, NULL, &route),
               STATUS_OK);
     const struct world_point middle = {0.6 * route.points[0].x_m, 0.6 * route.points[0].y_m};
     CHECK_INT("crate", world_add(&lab.world, &crate, &middle, 1), STATUS_OK);

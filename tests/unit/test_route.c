@@ -57,7 +57,7 @@ static void test_ways(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct route route = {.count = 77};
         CHECK_INT(rows[i].row,
-                  route_plan(&w, &rows[i].from, &rows[i].to, rows[i].radius_m, &route),
+                  route_plan(&w, &rows[i].from, &rows[i].to, rows[i].radius_m, NULL, &route),
                   rows[i].status);
         if (rows[i].status != STATUS_OK) {
             CHECK_INT(rows[i].row, route.count, 77);
@@ -145,7 +145,13 @@ static void test_random_maps(void)
             world_blocked(&w, to.x_m, to.y_m, radius_m)) {
             continue;
         }
-        const enum status status = route_plan(&w, &from, &to, radius_m, &route);
+        struct world_circle circles[WORLD_OBSTACLES_MAX];
+        int64_t budget = ROUTE_WORK_MAX;
+        world_circles(&w, circles);
+        CHECK_INT("both tests agree",
+                  world_blocked_way_fast(&w, circles, &from, &to, radius_m, &budget),
+                  world_blocked_way(&w, &from, &to, radius_m));
+        const enum status status = route_plan(&w, &from, &to, radius_m, NULL, &route);
         if (status == STATUS_OK) {
             found++;
             check_route("random", &w, from, to, radius_m, &route);
@@ -172,7 +178,50 @@ static void test_limits(void)
             {x, 0.0}, {x + 1.0, 0.0}, {x + 1.0, 1.0}, {x, 1.0}};
         add_obstacle(&w, &(struct world_obstacle){.shape = WORLD_POLYGON}, corners, 4);
     }
-    CHECK_INT("too many corners", route_plan(&w, &from, &to, 0.1, &route), STATUS_E_FULL);
+    CHECK_INT("too many corners", route_plan(&w, &from, &to, 0.1, NULL, &route), STATUS_E_FULL);
+}
+
+/* Many small obstacles in a grid, and all corners in one: neither plan may take long. */
+static void test_work(void)
+{
+    static struct world grid, star;
+    static struct world_point ring[WORLD_POINTS_MAX - 8];
+    static const struct world_point from = {-1.0, -1.0};
+    static const struct world_point to = {29.0, 29.0};
+    for (int i = 0; i < 126; i++) {
+        const double x = 2.2 * (i % 11) + 0.3 * (i / 11 % 2);
+        const double y = 2.2 * (i / 11);
+        const struct world_point corners[4] = {
+            {x, y}, {x + 0.5, y + 0.1}, {x + 0.4, y + 0.5}, {x, y + 0.5}};
+        add_obstacle(&grid, &(struct world_obstacle){.shape = WORLD_POLYGON}, corners, 4);
+    }
+    for (size_t i = 0; i < COUNT(ring); i++) {
+        const double angle = 2.0 * PI * (double)i / (double)COUNT(ring);
+        const double radius_m = i % 2 == 0 ? 10.0 : 6.0;
+        ring[i] = (struct world_point){12 + radius_m * cos(angle), 12 + radius_m * sin(angle)};
+    }
+    add_obstacle(&star, &(struct world_obstacle){.shape = WORLD_POLYGON}, ring, COUNT(ring));
+    const struct {
+        const char *row;
+        const struct world *map;
+        double radius_m;
+        enum status status;
+    } rows[] = {
+        {"a grid", &grid, 0.1, STATUS_OK},
+        {"one with many corners", &star, 0.1, STATUS_E_FULL},
+        {"one with many corners, near", &star, 0.001, STATUS_E_FULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct route route;
+        int64_t budget = ROUTE_WORK_MAX;
+        CHECK_INT(rows[i].row,
+                  route_plan(rows[i].map, &from, &to, rows[i].radius_m, &budget, &route),
+                  rows[i].status);
+        CHECK(rows[i].row, budget > -ROUTE_WORK_MAX / 100);
+        CHECK_INT("nothing is left for a second plan",
+                  route_plan(rows[i].map, &from, &to, rows[i].radius_m, &budget, &route),
+                  STATUS_E_FULL);
+    }
 }
 
 int main(void)
@@ -182,5 +231,6 @@ int main(void)
     CU_add_test(suite, "ways", test_ways);
     CU_add_test(suite, "random maps", test_random_maps);
     CU_add_test(suite, "limits", test_limits);
+    CU_add_test(suite, "bounded work", test_work);
     return check_run();
 }

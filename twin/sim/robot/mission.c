@@ -28,7 +28,8 @@ struct round {
     struct l1_out l1_out;
     struct l2_in l2_in;
     struct l2_out l2_out;
-    bool failed; /* a machine stopped in a fault */
+    bool failed;         /* a machine stopped in a fault */
+    int64_t plan_budget; /* work left for plans of routes */
 };
 
 static double read_cell(const struct efsm *m, size_t k)
@@ -266,7 +267,7 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
     memset(&r->l2_out, 0, sizeof r->l2_out);
 }
 
-static void plan_route(const struct round *r, enum l2_request request)
+static void plan_route(struct round *r, enum l2_request request)
 {
     struct mission *m = r->m;
     const struct mission_step *step = step_in_work(m);
@@ -276,7 +277,8 @@ static void plan_route(const struct round *r, enum l2_request request)
     if (request == L2_REQUEST_GOAL && step) {
         to = m->plan->points[step->first];
     }
-    m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
+    m->routed =
+        route_plan(&m->map, &from, &to, m->plan->clearance_m, &r->plan_budget, &m->route);
     if (m->routed == STATUS_OK) {
         notify_user(r, 2, MISSION_ACK,
                     "%s: a route of %.2f m with %zu leg%s to x %.3f m, y %.3f m", what,
@@ -287,7 +289,8 @@ static void plan_route(const struct round *r, enum l2_request request)
     m->code = m->routed == STATUS_E_RANGE ? MISSION_GOAL_BLOCKED : MISSION_NO_ROUTE;
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
                       : m->routed == STATUS_E_EMPTY ? "there is no route"
-                                                    : "the map has too many corners";
+                                                    : "the map has too many corners: fewer, "
+                                                      "or a larger clearance_m, are needed";
     notify_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
                 what, why, from.x_m, from.y_m, to.x_m, to.y_m);
 }
@@ -429,21 +432,30 @@ void mission_init(struct mission *m, const struct mission_plan *plan, const char
 
 void mission_start(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
 {
-    struct round r = {
-        .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_START};
+    struct round r = {.m = m,
+                      .t_us = t_us,
+                      .sink = sink,
+                      .context = context,
+                      .plan_budget = ROUTE_WORK_MAX,
+                      .up = L2_EVENT_START};
     run_layers(&r);
 }
 
 void mission_quit(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
 {
-    struct round r = {
-        .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_QUIT};
+    struct round r = {.m = m,
+                      .t_us = t_us,
+                      .sink = sink,
+                      .context = context,
+                      .plan_budget = ROUTE_WORK_MAX,
+                      .up = L2_EVENT_QUIT};
     run_layers(&r);
 }
 
 void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
 {
-    struct round r = {.m = m, .t_us = t_us, .sink = sink, .context = context};
+    struct round r = {
+        .m = m, .t_us = t_us, .sink = sink, .context = context, .plan_budget = ROUTE_WORK_MAX};
     run_layers(&r);
     if (!r.failed) { /* L2 must see the cycle without an event, too */
         r.up = L2_EVENT_NONE;
@@ -524,8 +536,12 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
     if (m->blocked) {
         add_obstacle(m);
     }
-    struct round r = {
-        .m = m, .t_us = t_us, .sink = sink, .context = context, .down = events[reply->status]};
+    struct round r = {.m = m,
+                      .t_us = t_us,
+                      .sink = sink,
+                      .context = context,
+                      .plan_budget = ROUTE_WORK_MAX,
+                      .down = events[reply->status]};
     check_pose(&r, reply);
     run_layers(&r);
 }

@@ -246,9 +246,19 @@ static double edge_to_edge(struct world_point a, struct world_point b, struct wo
                 fmin(point_to_edge(c, a, b), point_to_edge(d, a, b)));
 }
 
-/* Distance from the segment a-b (a point if they are equal) to an obstacle. */
+/* Are the boxes around two edges farther apart than this? */
+static bool is_apart(struct world_point a, struct world_point b, struct edge e, double far_m)
+{
+    return fmin(e.a.x_m, e.b.x_m) - fmax(a.x_m, b.x_m) > far_m ||
+           fmin(a.x_m, b.x_m) - fmax(e.a.x_m, e.b.x_m) > far_m ||
+           fmin(e.a.y_m, e.b.y_m) - fmax(a.y_m, b.y_m) > far_m ||
+           fmin(a.y_m, b.y_m) - fmax(e.a.y_m, e.b.y_m) > far_m;
+}
+
+/* Distance from the segment a-b (a point if they are equal) to an obstacle, or anything above
+ * far_m if it is above that. */
 static double way_to_obstacle(const struct world *w, const struct world_obstacle *o,
-                              struct world_point a, struct world_point b)
+                              struct world_point a, struct world_point b, double far_m)
 {
     double least = HUGE_VAL;
     if (is_inside(w, o, a)) {
@@ -259,7 +269,7 @@ static double way_to_obstacle(const struct world *w, const struct world_obstacle
     }
     for (size_t k = 0; k < edge_count(o); k++) {
         const struct edge e = edge_at(w, o, k);
-        least = fmin(least, edge_to_edge(a, b, e.a, e.b));
+        least = is_apart(a, b, e, far_m) ? least : fmin(least, edge_to_edge(a, b, e.a, e.b));
     }
     return least;
 }
@@ -279,7 +289,7 @@ static double way_clearance(const struct world *w, struct world_point a, struct 
     }
     for (size_t i = 0; i < w->obstacle_count; i++) {
         if (world_is_present(w, i)) {
-            least = fmin(least, way_to_obstacle(w, &w->obstacles[i], a, b));
+            least = fmin(least, way_to_obstacle(w, &w->obstacles[i], a, b, HUGE_VAL));
         }
     }
     return least;
@@ -300,6 +310,69 @@ bool world_blocked_way(const struct world *w, const struct world_point *from,
     const double clearance = way_clearance(w, *from, *to);
     /* Touching counts as blocked, so that radius 0 asks "is it free here?". */
     return !(clearance > 0.0) || clearance < radius_m;
+}
+
+/* ---- many ways ---- */
+
+/* Work per obstacle that is passed by, per edge that is looked at, and per obstacle in reach.
+ */
+enum { WORK_PASSED = 8, WORK_EDGE = 20, WORK_NEAR = 100 };
+
+/* Circles are this share larger, so that rounding hides nothing. */
+#define CIRCLE_RATIO 1.000001
+
+void world_circles(const struct world *w, struct world_circle circles[WORLD_OBSTACLES_MAX])
+{
+    for (size_t i = 0; i < w->obstacle_count; i++) {
+        const struct world_obstacle *o = &w->obstacles[i];
+        const struct world_point *p = &w->points[o->first];
+        struct world_circle c = {p[0], o->shape == WORLD_CIRCLE ? o->radius_m : 0.0};
+        for (size_t k = 1; k < o->count; k++) { /* grown to the next corner, as far as needed */
+            const double off_m = hypot(p[k].x_m - c.centre.x_m, p[k].y_m - c.centre.y_m);
+            if (off_m > c.radius_m) {
+                const double share = 0.5 * (off_m - c.radius_m) / off_m;
+                c.centre.x_m += share * (p[k].x_m - c.centre.x_m);
+                c.centre.y_m += share * (p[k].y_m - c.centre.y_m);
+                c.radius_m = 0.5 * (off_m + c.radius_m) * CIRCLE_RATIO;
+            }
+        }
+        circles[i] = c;
+    }
+}
+
+static bool is_passed(const struct world_circle *c, struct world_point a, struct world_point b,
+                      double radius_m)
+{
+    const struct world_point e = point_minus(b, a);
+    const struct world_point d = point_minus(c->centre, a);
+    const double far_m = (c->radius_m + radius_m) * CIRCLE_RATIO;
+    const double length2 = dot_product(e, e);
+    const double along = dot_product(d, e);
+    const double share = along <= 0.0 ? 0.0 : along >= length2 ? 1.0 : along / length2;
+    const struct world_point off = {d.x_m - share * e.x_m, d.y_m - share * e.y_m};
+    return dot_product(off, off) > far_m * far_m;
+}
+
+bool world_blocked_way_fast(const struct world *w, const struct world_circle *circles,
+                            const struct world_point *from, const struct world_point *to,
+                            double radius_m, int64_t *budget)
+{
+    double least = HUGE_VAL;
+    if (!is_finite(*from) || !is_finite(*to) || *budget < 0) {
+        return true;
+    }
+    if (has_bounds(w)) {
+        least = fmin(point_to_bounds(&w->bounds, *from), point_to_bounds(&w->bounds, *to));
+    }
+    for (size_t i = 0; i < w->obstacle_count && least > 0.0 && least >= radius_m; i++) {
+        *budget -= WORK_PASSED;
+        if (world_is_present(w, i) && !is_passed(&circles[i], *from, *to, radius_m)) {
+            *budget -= WORK_NEAR + WORK_EDGE * (int64_t)edge_count(&w->obstacles[i]);
+            least = fmin(least,
+                         way_to_obstacle(w, &w->obstacles[i], *from, *to, fmax(radius_m, 0.0)));
+        }
+    }
+    return !(least > 0.0) || least < radius_m || *budget < 0;
 }
 
 bool world_blocked(const struct world *w, double x_m, double y_m, double radius_m)

@@ -80,6 +80,19 @@ bool world_blocked(const struct world *w, double x_m, double y_m, double radius_
 bool world_blocked_way(const struct world *w, const struct world_point *from,
                        const struct world_point *to, double radius_m);
 
+/* A circle that holds all of an obstacle: what is far from it needs no exact test. */
+struct world_circle {
+    struct world_point centre;
+    double radius_m;
+};
+void world_circles(const struct world *w, struct world_circle circles[WORLD_OBSTACLES_MAX]);
+
+/* world_blocked_way() for many ways: faster by the circles of world_circles(). Takes its work,
+ * less than a nanosecond per unit, from *budget; blocked if that is not enough. */
+bool world_blocked_way_fast(const struct world *w, const struct world_circle *circles,
+                            const struct world_point *from, const struct world_point *to,
+                            double radius_m, int64_t *budget);
+
 /* Returns the distance from (x, y) to the nearest obstacle or bound; 0 in a solid or out of
  * bounds; INFINITY in an empty world. */
 double world_clearance(const struct world *w, double x_m, double y_m);
