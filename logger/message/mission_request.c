@@ -9,7 +9,8 @@ static bool check_head(struct json_scan *s, struct event *e, const struct payloa
     (void)seen;
     return e->mission.cancel == 1 || e->mission.kind[0] != '\0' ||
            json_scan_fail(s, FAULT_MISSING_KEY,
-                          "a \"kind\", or \"cancel\": true, was expected");
+                          e->mission.cancel == 0 ? "\"cancel\": true was expected: false cancels nothing"
+                                               : "a \"kind\", or \"cancel\": true, was expected");
 }
 
 static bool check_message(struct json_scan *s, struct event *e, const struct payload_seen *seen)

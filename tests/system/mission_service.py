@@ -92,7 +92,9 @@ def one_owner(rig):
     rig.send("r1", {"id": "m6", "kind": "NAVIGATE", "goal_m": [1, 1]})
     assert rig.await_state("r1", "m6", "refused")["code"] == "needs_key"
     rig.send("r1", '{"id": "m7", "kind": "FOLLOW", "path_m": [[NaN, 0]]}')
-    assert rig.await_state("r1", "m7", "refused")["code"] == "not_a_number"
+    rig.wait(lambda: rig.statuses("r1", "m7"), "m7 is answered")
+    assert rig.statuses("r1", "m7")[0]["code"] == "not_a_number"
+    assert rig.ask("r1/missions/m7")[0] == 404, "what cannot be read is remembered"
 
 
 def restart(rig):

@@ -125,6 +125,33 @@ static void test_once(void)
     script_close(&s);
 }
 
+/* Wrong messages displace no mission, so that an id is carried out once. */
+static void test_garbage(void)
+{
+    struct event bad = script_event("r1", AT(3), EVENT_MALFORMED, SIDE_COUNT);
+    open_lab(1);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    CHECK("both legs", answer(1, REPLY_DONE) && answer(2, REPLY_DONE));
+    (void)snprintf(bad.malformed.what, sizeof bad.malformed.what, "mission");
+    (void)snprintf(bad.malformed.id, sizeof bad.malformed.id, "m1");
+    for (int i = 0; i < 2 * MISSIONS_KEPT; i++) {
+        char id[EVENT_ID_MAX];
+        (void)snprintf(id, sizeof id, "bad%d", i);
+        send_text(3, "r1", id, "FLY", "{}");
+        cancel(3, "nobody");
+        script_clear(&s);
+        lab_step(s.lab, &bad, &s.fx);
+        CHECK("answered", shows("\"state\":\"refused\""));
+    }
+    CHECK("no record of an unknown id", !pair_missions_find(lab_missions(s.lab, 0), "nobody"));
+    CHECK("the last refused ones are known", pair_missions_find(lab_missions(s.lab, 0), "bad79"));
+    script_clear(&s);
+    send_text(4, "r1", "m1", "FOLLOW", follow);
+    CHECK("reported again", shows("\"state\":\"done\""));
+    CHECK_INT("not carried out again", script_count(&s, EFFECT_COMMAND), 0);
+    script_close(&s);
+}
+
 static void test_owner(void)
 {
     open_lab(1);
@@ -422,6 +449,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("missions", NULL, NULL);
     CU_add_test(suite, "a path", test_path);
     CU_add_test(suite, "an id is one mission", test_once);
+    CU_add_test(suite, "wrong messages displace nothing", test_garbage);
     CU_add_test(suite, "one owner", test_owner);
     CU_add_test(suite, "an obstacle", test_obstacle);
     CU_add_test(suite, "a late reply", test_late);

@@ -51,25 +51,42 @@ static bool is_over(const struct mission_record *r)
     return r->state != MISSION_QUEUED && r->state != MISSION_RUNNING;
 }
 
-/* Begins a record in the place of the oldest mission that is over. */
-static struct mission_record *begin_record(struct missions_run *run, const char *id,
-                                           const char *kind)
+/* The place for a new record: that of the oldest refused mission if there are many of these,
+ * so that they displace no other; else a free one, or that of the oldest that is over. */
+static struct mission_record *find_room(struct pair_missions *m)
 {
-    struct pair_missions *m = run->m;
     struct mission_record *r = NULL;
+    size_t refused = 0;
+    for (size_t i = 0; i < MISSIONS_KEPT; i++) {
+        refused += m->record[i].number > 0 && m->record[i].state == MISSION_REFUSED;
+    }
     for (size_t i = 0; i < MISSIONS_KEPT; i++) {
         struct mission_record *other = &m->record[i];
-        if ((other->number == 0 || is_over(other)) && (!r || other->number < r->number)) {
-            r = other;
-        }
+        const bool fits = refused >= MISSIONS_REFUSED
+                              ? other->number > 0 && other->state == MISSION_REFUSED
+                              : other->number == 0 || is_over(other);
+        r = fits && (!r || other->number < r->number) ? other : r;
     }
+    return r;
+}
+
+static void fill_record(struct mission_record *r, const struct missions_run *run,
+                        const char *id, const char *kind)
+{
     memset(r, 0, sizeof *r);
-    r->number = ++m->numbers;
     r->queued_us = run->t_us;
     r->began_us = LAB_TIME_NONE;
     r->ended_us = LAB_TIME_NONE;
     (void)snprintf(r->id, sizeof r->id, "%s", id);
     (void)snprintf(r->kind, sizeof r->kind, "%s", kind);
+}
+
+static struct mission_record *begin_record(struct missions_run *run, const char *id,
+                                           const char *kind)
+{
+    struct mission_record *r = find_room(run->m);
+    fill_record(r, run, id, kind);
+    r->number = ++run->m->numbers;
     return r;
 }
 
@@ -462,8 +479,10 @@ static void apply_request(struct missions_run *run, const struct event_mission *
     if (e->cancel == 1 && known) {
         cancel_mission(run, known);
     } else if (e->cancel == 1) {
-        refuse(run, begin_record(run, e->id, ""), FAULT_UNKNOWN_NAME,
-               "%s remembers no mission of this id", run->p->id);
+        struct mission_record none;
+        fill_record(&none, run, e->id, "");
+        refuse(run, &none, FAULT_UNKNOWN_NAME, "%s remembers no mission of this id",
+               run->p->id);
     } else if (!known || known->state == MISSION_REFUSED) {
         accept_mission(run, e);
     } else if (known->content == pair_missions_content(e->raw, e->raw_bytes)) {
@@ -484,9 +503,10 @@ void pair_missions_apply(struct missions_run *run, const struct event *event)
 {
     if (event->kind == EVENT_MISSION) {
         apply_request(run, &event->mission);
-    } else {
-        refuse(run, begin_record(run, event->malformed.id, ""), event->malformed.fault, "%s",
-               event->malformed.detail);
+    } else { /* it is no mission, so that nothing is remembered */
+        struct mission_record none;
+        fill_record(&none, run, event->malformed.id, "");
+        refuse(run, &none, event->malformed.fault, "%s", event->malformed.detail);
     }
     pair_missions_advance(run);
 }

@@ -14,12 +14,13 @@
 #include "twin/pair/pair.h"
 
 enum {
-    MISSIONS_KEPT = 32,       /* missions that a pair remembers */
+    MISSIONS_REFUSED = 8,     /* refused missions that a pair remembers, */
+    MISSIONS_KEPT = 40,       /* and all, so that 32 others are remembered */
     MISSIONS_OUT = 8,         /* commands of one step */
     MISSION_DETAIL_MAX = 256, /* with its NUL */
     MISSION_REPORT_MAX = 32768
 };
-_Static_assert(MISSIONS_KEPT > PAIR_MISSIONS_MAX + 1, "what waits and runs is never forgotten");
+_Static_assert(MISSIONS_KEPT - MISSIONS_REFUSED > PAIR_MISSIONS_MAX + 1, "what waits and runs is never forgotten");
 
 /* clang-format off */
 #define MISSION_STATES(X)                                                                      \
