@@ -4,9 +4,22 @@
 
 const char mission_request_topic[] = "+/mission";
 
+/* An id stands in paths and in the ids of commands. */
+static bool is_fit(const char *id)
+{
+    const size_t n = strlen(id);
+    return n > 0 && n <= MISSION_ID_LENGTH_MAX &&
+           strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-") == n;
+}
+
 static bool check_head(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
     (void)seen;
+    if (!is_fit(e->mission.id)) {
+        return json_scan_fail(s, FAULT_BAD_NAME,
+                              "an \"id\" of 1 to 40 characters out of A-Z a-z 0-9 _ . : - was "
+                              "expected");
+    }
     return e->mission.cancel == 1 || e->mission.kind[0] != '\0' ||
            json_scan_fail(s, FAULT_MISSING_KEY,
                           e->mission.cancel == 0 ? "\"cancel\": true was expected: false cancels nothing"
@@ -23,7 +36,7 @@ static bool check_message(struct json_scan *s, struct event *e, const struct pay
 /* clang-format off */
 static const struct payload_member head_members[] = {
     {.name = "id", .required = true, .type = PAYLOAD_ID, PAYLOAD_IN(mission.id),
-     .expected = "an \"id\" of at most 47 bytes was expected"},
+     .expected = "an \"id\" of at most 40 bytes was expected"},
     {.name = "kind", .type = PAYLOAD_WORD, PAYLOAD_IN(mission.kind),
      .expected = "a \"kind\" of at most 11 bytes was expected"},
     {.name = "cancel", .type = PAYLOAD_FLAG, PAYLOAD_IN(mission.cancel)},

@@ -9,6 +9,8 @@
 
 #include "logger/message/payload.h"
 
+enum { MISSION_ID_LENGTH_MAX = 40 }; /* bytes of an id; those of its commands are longer */
+
 /* The topic to subscribe to, at QoS 1, below the prefix. */
 extern const char mission_request_topic[];
 

@@ -92,6 +92,9 @@ def one_owner(rig):
     rig.send("r1", {"id": "m6", "kind": "NAVIGATE", "goal_m": [1, 1]})
     assert rig.await_state("r1", "m6", "refused")["code"] == "needs_key"
     rig.send("r1", '{"id": "m7", "kind": "FOLLOW", "path_m": [[NaN, 0]]}')
+    for bad in ("", "a b", "a+b", "a~b", "x" * 41):
+        code, problem = rig.ask("r1/missions", "POST", {"id": bad, "kind": "SWEEP"})
+        assert code == 400 and problem["code"] == "bad_name" and "A-Z" in problem["detail"], problem
     rig.wait(lambda: rig.statuses("r1", "m7"), "m7 is answered")
     assert rig.statuses("r1", "m7")[0]["code"] == "not_a_number"
     assert rig.ask("r1/missions/m7")[0] == 404, "what cannot be read is remembered"
