@@ -9,7 +9,8 @@ static bool is_fit(const char *id)
 {
     const size_t n = strlen(id);
     return n > 0 && n <= MISSION_ID_LENGTH_MAX &&
-           strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-") == n;
+           strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-") ==
+               n;
 }
 
 static bool check_head(struct json_scan *s, struct event *e, const struct payload_seen *seen)
@@ -22,8 +23,7 @@ static bool check_head(struct json_scan *s, struct event *e, const struct payloa
     }
     return e->mission.cancel == 1 || e->mission.kind[0] != '\0' ||
            json_scan_fail(s, FAULT_MISSING_KEY,
-                          e->mission.cancel == 0 ? "\"cancel\": true was expected: false cancels nothing"
-                                               : "a \"kind\", or \"cancel\": true, was expected");
+                          "a \"kind\", or \"cancel\": true, was expected");
 }
 
 static bool check_message(struct json_scan *s, struct event *e, const struct payload_seen *seen)

@@ -7,9 +7,13 @@
 #include "base/text/text.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
+#include "logger/message/mission_request.h"
 #include "twin/pair/pair_run.h"
 
 static const char where[] = "mission";
+
+_Static_assert((int)MISSION_ID_LENGTH_MAX < (int)MISSION_RUN_MAX,
+               "ids of commands begin with the mission's");
 
 size_t pair_missions_bytes(const struct pair_params *p)
 {
@@ -307,7 +311,6 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
 {
     struct pair_missions *m = run->m;
     struct mission_record *r = &m->record[find_place(m, text->number, NULL)];
-    char name[MISSION_RUN_MAX];
     struct err err = {0};
     text->number = 0;
     if (pair_missions_check(run->p, r->kind, text->json, text->bytes, m->plan, &err) !=
@@ -318,10 +321,9 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     memset(m->work, 0, sizeof m->work);
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
-    /* Times are used once: also a run whose lines were lost had others. */
-    (void)snprintf(name, sizeof name, "m%llx-%u", (unsigned long long)run->t_us,
-                   (unsigned)(r->number % 1000));
-    mission_kind_find(r->kind)->begin(m->work, m->plan, name, run->t_us, apply_effect, run);
+    /* The ids of its commands depend on nothing but its own id, so that every recording with
+     * the mission's message gives the same. */
+    mission_kind_find(r->kind)->begin(m->work, m->plan, r->id, run->t_us, apply_effect, run);
 }
 
 void pair_missions_advance(struct missions_run *run)

@@ -20,7 +20,8 @@ enum {
     MISSION_DETAIL_MAX = 256, /* with its NUL */
     MISSION_REPORT_MAX = 32768
 };
-_Static_assert(MISSIONS_KEPT - MISSIONS_REFUSED > PAIR_MISSIONS_MAX + 1, "what waits and runs is never forgotten");
+_Static_assert(MISSIONS_KEPT - MISSIONS_REFUSED > PAIR_MISSIONS_MAX + 1,
+               "what waits and runs is never forgotten");
 
 /* clang-format off */
 #define MISSION_STATES(X)                                                                      \

@@ -23,7 +23,7 @@ enum {
     MISSION_POINTS_MAX = 512,
     MISSION_LEGS_MAX = 128, /* points per path */
     MISSION_ARCS_MAX = 48,
-    MISSION_RUN_MAX = 24, /* bytes of the common part of ids with its NUL */
+    MISSION_RUN_MAX = 41, /* bytes of the common part of ids with its NUL */
     MISSION_TEXT_MAX = 256
 };
 
