@@ -236,6 +236,8 @@ static void test_late(void)
     CHECK_INT("halted", script_count(&s, EFFECT_COMMAND), 2);
     CHECK("failed", shows("\"code\":\"no_reply\""));
     CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(2));
+    send_text(2.2, "r1", "m2", "FOLLOW", follow);
+    CHECK("its command is nobody else's", shows("owned") && shows("command m1-"));
     script_close(&s);
 }
 

@@ -416,6 +416,20 @@ static struct mission_text *free_text(struct missions_run *run)
     return found;
 }
 
+/* Finds the mission whose command this is; NULL: it is a user's. */
+static const struct mission_record *find_sender(const struct pair_missions *m, const char *id)
+{
+    for (size_t i = 0; i < MISSIONS_KEPT; i++) {
+        const struct mission_record *r = &m->record[i];
+        const size_t n = strlen(r->id);
+        if (r->number > 0 && r->began_us != LAB_TIME_NONE && strncmp(id, r->id, n) == 0 &&
+            id[n] == '-' && id[n + 1 + strspn(id + n + 1, "0123456789")] == '\0') {
+            return r;
+        }
+    }
+    return NULL;
+}
+
 /* Is somebody else the robot's owner? */
 static bool is_owned(struct missions_run *run, struct mission_record *r)
 {
@@ -424,6 +438,13 @@ static bool is_owned(struct missions_run *run, struct mission_record *r)
     if (run->team) {
         refuse(run, r, FAULT_OWNED, "team %s owns %s: give the team a job", run->team,
                run->p->id);
+        return true;
+    }
+    const struct mission_record *sender = open ? find_sender(run->m, open->id) : NULL;
+    if (run->m->running == 0 && !first_waiting(run, &count) && sender) {
+        refuse(run, r, FAULT_OWNED,
+               "command %s of mission %s is still under way: wait for its end, or halt it",
+               open->id, sender->id);
         return true;
     }
     if (run->m->running == 0 && !first_waiting(run, &count) && open) {
