@@ -241,6 +241,18 @@ static void test_late(void)
     script_close(&s);
 }
 
+/* The pair's timeout ends the command before the mission's patience. */
+static void test_unanswered(void)
+{
+    open_lab(1);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    script_clear(&s);
+    script_tick(&s, AT(11));
+    CHECK("failed", shows("\"state\":\"failed\"") && shows("\"code\":\"no_reply\""));
+    CHECK("in words", shows("no reply in time"));
+    script_close(&s);
+}
+
 static void test_start(void)
 {
     open_lab(2);
@@ -472,6 +484,7 @@ int main(void)
     CU_add_test(suite, "one owner", test_owner);
     CU_add_test(suite, "an obstacle", test_obstacle);
     CU_add_test(suite, "a late reply", test_late);
+    CU_add_test(suite, "no reply within the pair's timeout", test_unanswered);
     CU_add_test(suite, "a start of the daemon", test_start);
     CU_add_test(suite, "a checkpoint", test_checkpoint);
     CU_add_test(suite, "bad input", test_bad_input);

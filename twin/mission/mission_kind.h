@@ -43,6 +43,7 @@ struct mission_input {
     enum mission_input_kind kind;
     int64_t t_us;
     const struct event_reply *reply;
+    bool unanswered; /* the reply is Tandem's own: no robot answered in time */
     const struct event_telemetry *sample;
 };
 

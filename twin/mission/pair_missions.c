@@ -256,7 +256,11 @@ static void step_mission(struct missions_run *run, enum mission_input_kind input
 {
     const struct mission_kind *kind = running_kind(run->m);
     if (kind) {
-        const struct mission_input in = {.kind = input, .t_us = run->t_us, .reply = reply};
+        const struct mission_input in = {.kind = input,
+                                         .t_us = run->t_us,
+                                         .reply = reply,
+                                         .unanswered =
+                                             run->reply && pair_link_is_unanswered(run->reply)};
         kind->step(run->m->work, &in, apply_effect, run);
     }
 }

@@ -256,6 +256,7 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
 {
     switch (input->kind) {
     case MISSION_INPUT_REPLY:
+        ((struct mission *)work)->unanswered = input->unanswered;
         mission_reply(work, input->reply, input->t_us, sink, context);
         break;
     case MISSION_INPUT_TICK:

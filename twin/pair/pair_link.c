@@ -289,6 +289,15 @@ static const char withdrawn_words[] = "a halt came before it was sent to the rob
 static const char *const unanswered_words[SIDE_COUNT] = {
     "the real robot did not answer in time", "no robot answered in time"};
 
+bool pair_link_is_unanswered(const struct effect *reply)
+{
+    char code[64];
+    char text[REFUSAL_MAX];
+    (void)snprintf(code, sizeof code, "\"code\":\"%s\"", alarm_code_name(ALARM_NO_REPLY));
+    (void)snprintf(text, sizeof text, "%.*s", (int)reply->payload.bytes, reply->payload.text);
+    return reply->payload.from == SIDE_COUNT && strstr(text, code);
+}
+
 void pair_link_record_end(const struct pair_run *run, const char *id,
                           struct delivery_outcome outcome)
 {

@@ -270,6 +270,9 @@ void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool com
 /* Notifies L1 that the two replies differ, with the text in run->changes. */
 void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot);
 
+/* Is this EFFECT_REPLY Tandem's own, because no robot answered in time? */
+bool pair_link_is_unanswered(const struct effect *reply);
+
 /* Refuses a command to L1. code: of the fault or alarm. */
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *code,
                       const char *why);

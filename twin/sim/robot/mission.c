@@ -185,7 +185,7 @@ static void explain_failure(const struct round *r)
 {
     struct mission *m = r->m;
     const bool awaited = m->id[0] != '\0';
-    const bool late = awaited && (double)r->t_us >= read_cell(&m->l1, L1_UNTIL);
+    const bool late = awaited ? (double)r->t_us >= read_cell(&m->l1, L1_UNTIL) : m->unanswered;
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);

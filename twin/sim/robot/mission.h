@@ -118,6 +118,7 @@ struct mission {
     enum reply_status status; /* of the last reply */
     double range_m;           /* of the last reply, NaN if absent */
     uint32_t obstacles_found, stray_count, fault_count;
+    bool unanswered;        /* the reply in work is Tandem's own: no robot answered in time */
     bool blocked;           /* the last failure was an obstacle */
     enum mission_code code; /* of the last failure */
     uint8_t depth;          /* of L2's stack, as reported */
