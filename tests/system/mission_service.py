@@ -70,12 +70,12 @@ def one_owner(rig):
     rig.await_state("r1", "m1", "running")
     rig.send("r1", far)
     code, problem = rig.ask("r1/missions", "POST", {**far, "path_m": [[1, 0]]})
-    assert code == 409 and "another mission" in problem["detail"], problem
+    assert code == 409 and problem["code"] == "duplicate_name" and "another mission" in problem["detail"], problem
     for name in ("m2", "m3"):
         code, mission = rig.ask("r1/missions", "POST", {"id": name, "kind": "SWEEP"})
         assert code == 200 and mission["state"] == "queued" and mission["by"] == "http", mission
     code, problem = rig.ask("r1/missions", "POST", {"id": "m4", "kind": "SWEEP"})
-    assert code == 409 and "wait already" in problem["detail"], problem
+    assert code == 409 and problem["code"] == "too_many" and "wait already" in problem["detail"], problem
     rig.publish("tandem/v1/r1/command", {"id": "mine", "op": "go"})
     rig.wait(lambda: rig.ask("r1/missions")[1]["commands_refused"] == 1, "the command is refused")
     assert rig.ask("r1/missions")[1]["repeated"] == 1

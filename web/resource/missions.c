@@ -81,11 +81,15 @@ static void answer_mission(const struct web_request *request, struct web_respons
     const struct view *view = source->acquire(source->snapshots);
     const struct pair_missions *m = view->missions[request->pair];
     const struct mission_record *r = pair_missions_find(m, id);
+    struct err err = {0};
     if (r && content != 0 && r->content != content) {
-        web_problem(request, response, PROBLEM_MISSION_REFUSED, NULL,
-                    "this id is that of another mission: use a new one");
+        (void)err_set(&err, STATUS_E_STALE, FAULT_DUPLICATE_NAME, "mission",
+                      "this id is that of another mission: use a new one");
+        web_problem_err(request, response, PROBLEM_MISSION_REFUSED, &err);
     } else if (r && r->state == MISSION_REFUSED) {
-        web_problem(request, response, PROBLEM_MISSION_REFUSED, NULL, r->detail);
+        (void)err_set(&err, STATUS_E_STALE, (enum fault)names_value(&fault_names, r->code),
+                      "mission", "%s", r->detail);
+        web_problem_err(request, response, PROBLEM_MISSION_REFUSED, &err);
     } else if (r) {
         write_mission(response, m, r);
         response->status = 202;
