@@ -21,8 +21,8 @@ static const struct option_row course_rows[] = {
     /* Start; by default where the vessel is. */
     {"start_m", OPTION_ARRAY(point_items, struct course_file, start_m), ""},
     {"course_m", OPTION_ARRAY(course_items, struct course_file, points), ""}, /* Way-points. */
-    /* Speed through the course; 0: the vessel's own. */
-    {"speed_mps", OPTION_REAL, "m/s", "0", 0.0, 100.0, "", IN_FILE(plan.speed_mps)},
+    /* Speed through the course; by default the vessel's own. */
+    {"speed_mps", OPTION_REAL, "m/s", "0.8", 0.001, 100.0, "", IN_FILE(plan.speed_mps)},
     /* Distance of the line of sight. */
     {"lookahead_m", OPTION_REAL, "m", "6", 0.5, 1000.0, "", IN_FILE(plan.lookahead_m)},
     /* Distance before a way-point at which the turn begins. */
@@ -61,7 +61,7 @@ static void finish_course(const struct option_reading *reading, void *context)
     mission_read_map(reading, &file->plan.map);
     mission_check_pair(reading, file->pair);
     file->plan.vessel = &usv3_vessels[file->vessel];
-    if (!(file->plan.speed_mps > 0.0)) {
+    if (option_node(reading, "speed_mps") == TREE_NONE) {
         file->plan.speed_mps = vessel_mps[file->vessel];
     }
     if (file->kind != MISSION_FILE_VESSEL) {
