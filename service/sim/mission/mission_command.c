@@ -588,6 +588,11 @@ static int run_kind(struct mission_run *r)
         return mission_file_run(&mission_file_course, &a);
     }
     if (r->plan && !r->of_arm) {
+        struct err_list errors = {0};
+        if (option_file_load(&mission_file, r->mission_path, &r->file, &errors) != STATUS_OK) {
+            err_list_print(&errors, stderr);
+            return EXIT_USAGE;
+        }
         complain(
             "mission: --plan is for vessels and arms: the way of a robot on wheels depends "
             "on what it meets");
