@@ -8,7 +8,8 @@ file(GLOB page_files CONFIGURE_DEPENDS web/page/*.html web/page/*.css web/page/*
 # The documents that the help of its panels links to (web/page/help.js).
 set(page_documents)
 foreach(name forecast glossary http model/arm_pair model/efsm model/following model/identification
-    model/online model/pair model/parameters model/teams model/travel_time model/trust protocol/alarm protocol/entry)
+    model/online model/pair model/parameters model/teams model/travel_time model/trust protocol/alarm protocol/entry
+    protocol/mission)
   list(APPEND page_documents ${PROJECT_SOURCE_DIR}/docs/${name}.md)
 endforeach()
 set(page_build ${PROJECT_BINARY_DIR}/web/page)

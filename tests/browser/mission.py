@@ -1,8 +1,10 @@
 """A mission sent by the page: wrong points are refused in the form; the path, the machines and the stack of plans are
 live; it is cancelled, and the robot halts. A pair without missions says what the lab file lacks.
 """
+import urllib.request
+
 from axe import check_accessible
-from browser import PHONE, Browser
+from browser import PHONE, Browser, Keys
 from lab import MAP, TOKEN, Lab
 
 PAIRS = f"base: {{mode: link, missions_max: 2, map: {MAP}}}\n  other: {{mode: link}}"
@@ -26,15 +28,29 @@ with Lab(pairs=PAIRS) as lab:
     with Browser(lab.address, "mission") as browser:
         browser.open("#/pair/other/mission")
         browser.wait("document.querySelector('.tab')?.innerText.includes('missions_max: 4')", "what the lab file lacks")
-        browser.open("#/pair/base/mission")
+        asked = "performance.getEntriesByType('resource').filter(e => e.name.endsWith('/pairs/other/missions')).length"
+        browser.wait("performance.getEntriesByType('resource').filter(e => e.name.endsWith('/pairs/other')).length >= 2",
+                     "the head of the page is fetched again")
+        assert browser.value(asked) == 1, browser.value(asked)
+        browser.open("#/pair/base")
+        browser.wait("[...document.querySelectorAll('.tabs a')].some(a => a.innerText === 'Mission')", "the tab is there")
+        browser.run("[...document.querySelectorAll('.tabs a')].find(a => a.innerText === 'Mission').click()")
         browser.wait("document.querySelector('.tab')?.innerText.includes('No mission runs')", "nothing runs")
         check_accessible(browser, "no mission")
+        for panel in ("Mission under way", "Missions"):
+            browser.run(f"document.querySelector('[aria-label=\"Help: {panel}\"]').click()")
+            address = browser.wait("document.querySelector('dialog a[href^=\"page/\"]')?.href", "its document")
+            with urllib.request.urlopen(address) as answer:
+                assert answer.read().startswith(b"# mission"), address
+            browser.press(Keys.ESCAPE)
+            browser.wait("!document.querySelector('dialog')", "it is closed")
         browser.click("Send a mission", ".tab")
         browser.wait("document.getElementById('mission-points')", "the form")
         check_accessible(browser, "the form of a mission")
         fill(browser, "token", TOKEN)
-        send(browser, "far away")
-        browser.wait("document.querySelector('dialog .failure')?.innerText.includes('Two numbers')", "no path")
+        for points, words in (("far away", "Two numbers"), ("1, 1; 2, 2", "one goal")):
+            send(browser, points)
+            browser.wait(f"document.querySelector('dialog .failure')?.innerText.includes({words!r})", points)
         send(browser, "100, 100")
         browser.wait("document.querySelector('dialog .failure')?.innerText.includes('free point')", "out of bounds")
         send(browser, "2.3, 0.2")

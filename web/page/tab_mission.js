@@ -1,6 +1,6 @@
 // Missions of the pair: sent, queued, followed live on the map with the states of the machines, cancelled.
 
-import {get, send} from "./api.js";
+import {Problem, get, send} from "./api.js";
 import {legend} from "./chart.js";
 import {ago, labNow} from "./format.js";
 import {MapView} from "./map_view.js";
@@ -23,15 +23,31 @@ const KINDS = {
     SWEEP: ["Nothing: it looks around", null, ""],
 };
 
+// What helps a pair that takes no missions, by the type of the problem.
+const ADVICE = {
+    "/problems/no-missions": "The lab file says how many missions of this pair may wait. Add missions_max: 4 to the "
+        + "pair's options, which keep what else they have, and start the daemon again. Missions need mode: link.",
+    "no-wheels": "The daemon sends robots on wheels on missions. A vessel or an arm has a list of moves of its own: "
+        + "tandem mission carries it out.",
+};
+
 // ---- sending ----
 
-// "1, 0; 1, 1" to [[1, 0], [1, 1]].
-export function pointsOf(text) {
+function refusal(title, words) {
+    return Object.assign(new Error(words), {title});
+}
+
+// "1, 0; 1, 1" to [[1, 0], [1, 1]]. kind: its error gives an example of it
+function pointsOf(text, kind) {
+    const [, key, example] = KINDS[kind];
     const points = text.split(";").map(point => point.split(",").map(part => (part.trim() ? Number(part) : NaN)));
-    const wrong = points.find(point => point.length !== 2 || !point.every(Number.isFinite));
-    if (wrong) {
-        throw Object.assign(new Error("Two numbers for each point were expected, such as 1, 0; 1, 1."),
-            {title: "No path"});
+    if (!points.every(point => point.length === 2 && point.every(Number.isFinite))) {
+        throw key === "goal_m" ? refusal("No goal", `Two numbers were expected, such as ${example}.`)
+            : refusal("No path", `Two numbers for each point were expected, such as ${example}.`);
+    }
+    if (key === "goal_m" && points.length > 1) {
+        throw refusal("More than one goal", `${kind} has one goal, such as ${example}; ${points.length} were given. `
+            + "Send a mission for each, or FOLLOW a path through them.");
     }
     return points;
 }
@@ -40,7 +56,7 @@ function missionOf(kind, text, back) {
     const [, key] = KINDS[kind];
     const mission = {id: `page-${Math.round(labNow() * 1000)}`, kind, return: back};
     if (key) {
-        const points = pointsOf(text);
+        const points = pointsOf(text, kind);
         mission[key] = key === "goal_m" ? points[0] : points;
     }
     return mission;
@@ -102,8 +118,8 @@ function movesOf({moves}) {
 }
 
 class MissionTab {
-    constructor(root, pair, path, signal) {
-        Object.assign(this, {pair, path});
+    constructor(root, path, signal) {
+        Object.assign(this, {path, end: new AbortController()});
         const drawing = el("div", {});
         [this.message, this.notice] = [el("div", {}, waiting()), el("div", {})];
         [this.list, this.now] = [el("div", {}), el("div", {})];
@@ -118,6 +134,13 @@ class MissionTab {
     }
 
     async fetch(signal) {
+        if (!this.asked) {
+            const {arm, kind} = await get(this.path, signal);
+            if (arm || kind === "usv3") {
+                throw new Problem(0, "No missions", "", "no-wheels");
+            }
+            this.asked = true;
+        }
         return Promise.all([get(`${this.path}/missions`, signal), get(`${this.path}/trajectory`, signal)]);
     }
 
@@ -136,11 +159,11 @@ class MissionTab {
             {side: "virtual", track: data.virtual, name: "virtual robot"}],
         label: running ? `Mission ${running.id}: the path and what was driven` : "What was driven"});
         redraw(this.list, missions.length === 0 ? muted("None yet.") : table("Missions of this pair", [
+            {label: "", cell: m => ["queued", "running"].includes(m.state) && button("Cancel", () => this.cancel(m.id),
+                {"aria-label": `Cancel ${m.id}`})},
             {label: "Mission", cell: m => m.id}, {label: "Kind", cell: m => m.kind ?? "–"},
             {label: "State", cell: stateOf}, {label: "Sent", cell: m => ago(m.queued_t, labNow()), className: "nowrap"},
             {label: "By", cell: m => m.by ?? "–"},
-            {label: "", cell: m => ["queued", "running"].includes(m.state) && button("Cancel", () => this.cancel(m.id),
-                {"aria-label": `Cancel ${m.id}`})},
         ], missions, null, {key: m => m.id}));
     }
 
@@ -149,18 +172,21 @@ class MissionTab {
             const answer = await send("DELETE", `${this.path}/missions/${encodeURIComponent(id)}`);
             this.refetch();
             return ["✓", "good", `Mission ${id} is ${answer.cancelling ? "being halted" : answer.state}.`];
-        }, this.notice);
+        }, this.notice, "Keep it");
     }
 
+    // A lab without missions gets none while the daemon runs, so it is asked once.
     fail(error) {
-        show(this.message, error.type === "/problems/no-missions" ? empty("No missions",
-            "The daemon carries missions out once the lab file says how many may wait:",
-            `pairs:\n  ${this.pair}: {mode: link, missions_max: 4}`) : failure(error));
+        const advice = ADVICE[error.type];
+        show(this.message, advice ? empty("No missions", advice) : failure(error));
+        if (advice) {
+            this.end.abort();
+        }
     }
 }
 
 export function mount(root, {pair, path, signal}) {
-    const tab = new MissionTab(root, pair, path, signal);
-    tab.refetch = watch(signal, s => tab.fetch(s), {pair, everyMs: EVERY_MS}, all => tab.update(all),
-        error => tab.fail(error));
+    const tab = new MissionTab(root, path, signal);
+    tab.refetch = watch(AbortSignal.any([signal, tab.end.signal]), s => tab.fetch(s), {pair, everyMs: EVERY_MS},
+        all => tab.update(all), error => tab.fail(error));
 }

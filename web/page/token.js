@@ -42,7 +42,8 @@ export function askToken(reason) {
 
 // Ask before an action that changes the lab. content: nodes that describe the
 // action; run() does it and returns the text for notice, [sign, tone, words], or throws a Problem.
-export async function confirm(title, content, label, run, notice) {
+// leave: the words of the button that does nothing
+export async function confirm(title, content, label, run, notice, leave) {
     const field = tokenField();
     let said = null;
     if (lab.writing === false) {
@@ -64,7 +65,7 @@ export async function confirm(title, content, label, run, notice) {
             }
             throw error;
         }
-    }}]);
+    }}], leave);
     if (said) {
         showMessage(notice, ...said);
     }

@@ -260,7 +260,7 @@ export function helpButton(panel, topic) {
 
 // A modal question. content: nodes; actions: [{label, run, primary, danger}], the first one is Enter's.
 // Resolves when it is closed. run() may throw: its error is shown and the dialog stays.
-export function ask(title, content, actions) {
+export function ask(title, content, actions, leaveWords = actions.length > 0 ? "Cancel" : "Close") {
     return new Promise(done => {
         const problem = el("div", {"aria-live": "assertive"});
         const run = async action => {
@@ -279,7 +279,7 @@ export function ask(title, content, actions) {
         el("div", {class: "actions"}, actions.map((action, k) =>
             el("button", {type: k === 0 ? "submit" : "button", class: k === 0 ? "primary" : null,
                 onclick: k === 0 ? null : () => run(action)}, action.label)),
-        button(actions.length > 0 ? "Cancel" : "Close", () => dialog.close())));
+        button(leaveWords, () => dialog.close())));
         const leave = () => dialog.close(); // its words are about the view that is left
         const dialog = el("dialog", {"aria-labelledby": "dialog-title", onclose: () => {
             removeEventListener("hashchange", leave);

@@ -21,7 +21,7 @@ const TABS = [
     {id: "following", label: "Following", load: () => import("./tab_following.js")},
     {id: "map", label: "Map", load: () => import("./tab_map.js"), of: pair => !pair.arm},
     {id: "mission", label: "Mission", load: () => import("./tab_mission.js"),
-        of: pair => pair.mode === "link" && !pair.arm},
+        of: pair => pair.mode === "link" && !pair.arm && pair.kind !== "usv3"},
     {id: "arm", label: "Arm", load: () => import("./tab_arm.js"), of: pair => Boolean(pair.arm)},
     {id: "machines", label: "Machines", load: () => import("./tab_machines.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
@@ -110,7 +110,7 @@ export async function mount(root, context) {
     const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, waiting());
     const tabs = tabList(route);
-    let arm;
+    let form = ""; // what of the pair decides about its tabs
     const notice = el("div", {});
     const answers = answersButton(route.pair, path, notice, signal);
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), answers, state), notice, tabs, body);
@@ -119,9 +119,10 @@ export async function mount(root, context) {
     watch(signal, s => Promise.all([get(path, s), get(`${path}/travel-time`, s)]),
         {pair: route.pair, types: ["entry", "alarm"]}, ([pair, fits]) => {
         drawState(state, pair, fits);
-        if (pair.arm && !arm) { // arms have other tabs
-            arm = pair.arm;
-            tabs.replaceWith(tabList(route, pair));
+        const now = `${pair.mode} ${pair.arm ?? ""}`;
+        if (now !== form) {
+            form = now;
+            redraw(tabs, [...tabList(route, pair).children]);
         }
         announce(pair);
     }, error => show(state, marked("✕", "bad", `${error.title}`)));
