@@ -9,6 +9,7 @@
 #include "config/labfile/lab_file.h"
 #include "identification/model/usv3.h"
 #include "twin/report/following_report.h"
+#include "twin/report/pair_report.h"
 
 enum { N = USV3_AXES, MS = 1000, PERIOD_MS = 10, EVENTS_MAX = 40000 };
 
@@ -306,6 +307,22 @@ static void fit_both(struct stage *s)
     send_fit(s, SIDE_REAL, usv3_vessel_find("iacquabot")->theta, ESTIMATE_PASS);
 }
 
+/* Is the newest trouble of the pair's summary the fidelity? */
+static bool is_fidelity_trouble(const struct stage *s)
+{
+    static char text[16384];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    pair_report_summary(&w, NULL, lab_pair(s->lab, 0), get_following(s), &s->params);
+    CU_ASSERT_FATAL(json_write_end(&w));
+    text[w.used] = '\0';
+    const char *last = strstr(text, "\"last_alarm\":");
+    CU_ASSERT_FATAL(last != NULL);
+    const char *end = strchr(last, '}');
+    const char *type = strstr(last, "\"type\":\"fidelity\"");
+    return type && end && type < end;
+}
+
 static double surge_rmse(const struct stage *s)
 {
     struct fidelity_report r;
@@ -339,6 +356,7 @@ static void test_learnt(void)
         CHECK("alike", measure_gap(&s) < 2e-3);
         if (learnt) {
             CHECK("as from the lab file", surge_rmse(&s) <= 1.1 * reported + 1e-6);
+            CHECK("a target that is met again is no trouble", !is_fidelity_trouble(&s));
             s.boot++;
             s.real_pose[0] += 7.0;
             run_stage(&s, 30.0);
@@ -346,6 +364,7 @@ static void test_learnt(void)
             CHECK("at its present place", surge_rmse(&s) <= 1.1 * reported + 1e-4);
             CHECK_TEXT("while nothing drove it, while it was followed, after the jump",
                        s.fidelity, " fidelity_missed fidelity_met fidelity_missed");
+            CHECK("one that is missed is", is_fidelity_trouble(&s));
         }
         reported = surge_rmse(&s);
         close_lab(&s);

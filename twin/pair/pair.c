@@ -54,6 +54,7 @@ void pair_alarm_since(const struct pair_run *run, enum alarm_code code, enum sid
     struct pair *pair = run->pair;
     const enum alarm_type type = alarm_code_type(code);
     pair->counts.alarm[type]++;
+    pair->alarm_rate[type].code = (uint32_t)code;
     if (!pair_alarm_allow(&pair->alarm_rate[type], pair->counts.alarm[type], run->t_us)) {
         return;
     }

@@ -179,7 +179,8 @@ struct pair_linked {
 struct pair_alarm_rate {
     double tokens;
     int64_t t_us;        /* of the last alarm */
-    uint64_t suppressed; /* since the last one that was recorded */
+    uint32_t code;       /* enum alarm_code of the last alarm of a pair */
+    uint32_t suppressed; /* since the last one that was recorded */
 };
 
 /* Members are ordered by frequency of use, because a lab of thousands of pairs does not fit

@@ -518,27 +518,27 @@ static void forget_before(struct pair *pair, const struct pair_params *p, enum s
 static void alarm_drift(const struct pair_run *run, enum side side,
                         const struct travel_drift *drift, const char *id)
 {
-    const double ago_s = lab_s(run->t_us - drift->since_us);
+    const double before_s = lab_s(run->t_us - drift->since_us);
     if (drift->term == TRAVEL_T0) {
         pair_alarm_since(
             run, ALARM_DRIFT_DELAY, side, id, drift->since_us,
-            "the %s robot's start-up delay changed from %.3f to %.3f s, %.1f s ago",
-            side_name(side), drift->before, drift->after, ago_s);
+            "the %s robot's start-up delay changed from %.3f to %.3f s, %.1f s before",
+            side_name(side), drift->before, drift->after, before_s);
         return;
     }
     const bool turns = drift->term == TRAVEL_INV_W;
     if (pair_is_arm(run->p)) {
         pair_alarm_since(run, ALARM_DRIFT_MOVE_TIME, side, id, drift->since_us,
-                         "the %s robot's %s take %+.1f %% more time since %.1f s ago",
+                         "the %s robot's %s take %+.1f %% more time, since %.1f s before",
                          side_name(side), turns ? "moves of joints" : "lines",
-                         100.0 * (1.0 / (1.0 + drift->change_ratio) - 1.0), ago_s);
+                         100.0 * (1.0 / (1.0 + drift->change_ratio) - 1.0), before_s);
         return;
     }
     pair_alarm_since(
         run, ALARM_DRIFT_SPEED, side, id, drift->since_us,
-        "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s ago",
+        "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s before",
         side_name(side), turns ? "angular" : "linear", 100.0 * drift->change_ratio,
-        drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);
+        drift->before, drift->after, turns ? "rad/s" : "m/s", before_s);
 }
 
 static bool is_ambiguous(const struct entry *e, enum side s)
