@@ -5,7 +5,7 @@ import {get} from "./api.js";
 import {dateTime, figures, fixed, known, labNow, percent, plural, sentence, signed, withUnit} from "./format.js";
 import {adviceOf, effortAdvice, isByEfforts, kindOf} from "./kinds.js";
 import {cause} from "./move_why.js";
-import {fidelity, judge, judgeMoves, shareApart, sumOf, trustLine, wordsOfAlarm} from "./pair_state.js";
+import {fidelity, isGoodNews, judge, judgeMoves, shareApart, sumOf, trustLine, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {ask, el, marked} from "./ui.js";
 import {isTooFew} from "./verdicts.js";
@@ -77,7 +77,7 @@ function sinceWhen(entries, drift) {
     const judged = entries.filter(e => wasGood(e) !== null);
     const good = judged.findIndex(wasGood);
     const bad = judged.findIndex(e => !wasGood(e));
-    const changed = drift && ` ${drift.type === "drift" ? "A robot changed" : "Following"}: ${
+    const changed = drift && !isGoodNews(drift) && ` ${drift.type === "drift" ? "A robot changed" : "Following"}: ${
         wordsOfAlarm(drift.type)}, ${dateTime(drift.t)}: ${drift.detail}.`;
     const n = good < 0 ? judged.length : good;
     return [judged.length === 0 ? "No move could be judged yet."
@@ -90,11 +90,15 @@ function sinceWhen(entries, drift) {
 
 const count = list => plural(list.length, "move");
 
+// Whether both robots answered in time.
+const isAnswered = e => e.verdict !== "TIMEOUT" && known(e.lag_s);
+
 // The worst of the predicted moves is furthest from its prediction; without predictions it has the largest lag.
 function worstMove(pair, entries) {
-    const predicted = entries.filter(e => known(e.lag_excess_s));
+    const answered = entries.filter(isAnswered);
+    const predicted = answered.filter(e => known(e.lag_excess_s));
     const excessOf = e => Math.abs(predicted.length > 0 ? e.lag_excess_s : e.lag_s);
-    const late = predicted.length > 0 ? predicted : entries.filter(e => known(e.lag_s));
+    const late = predicted.length > 0 ? predicted : answered;
     const worst = late.reduce((most, e) => (excessOf(e) > excessOf(most) ? e : most), late[0]);
     return !worst ? "No move that both robots answered yet."
         : [el("a", {href: `${pairAddress(pair, "lag")}?move=${worst.t.toFixed(6)}`}, `Move ${worst.n}`),
@@ -105,8 +109,14 @@ function worstMove(pair, entries) {
                 : ". Why is known once lags are predicted, after about twenty moves."];
 }
 
-function nextMove(pair, {next_move: next, real}, dynamics) {
+// entries: the newest first
+function nextMove(pair, entries, {next_move: next, real}, dynamics) {
     const kind = kindOf(pair);
+    const side = entries.find(e => e.timeout_side)?.timeout_side;
+    if (side && !entries.some(isAnswered)) {
+        return `Nothing yet: no move was answered by both robots. First find why ${side === "both"
+            ? "neither robot answers" : `the ${side} robot does not answer`}.`;
+    }
     if (isByEfforts(pair)) {
         return effortAdvice(dynamics);
     }
@@ -176,7 +186,7 @@ export async function openAnswers(pair, path, signal) {
         ["Is this twin good?", isGood(summary, fits.real, now), trustLine(summary, now, fits)],
         ["Since when not?", sinceWhen(entries, alarms[0])],
         ["Which move was worst, and why?", worstMove(pair, entries)],
-        ["What should I drive next?", nextMove(summary, fits, dynamics)],
+        ["What should I drive next?", nextMove(summary, entries, fits, dynamics)],
         ["Is the new simulator better?", isBetter(entries, changes)],
     ].map(([question, ...words]) => el("div", {}, el("dt", {}, question), el("dd", {}, words)))),
     el("p", {class: "muted"}, `Of the newest ${count(entries)}.`)], []);

@@ -178,7 +178,7 @@ function pictureOfBars(nodes) {
         copy.setAttribute("x", BARS_LEFT);
         copy.setAttribute("y", height);
         root.append(svg("text", {x: BARS_GAP, y: height + size.height / 2 + 4, fill: color, "font-size": 13,
-            "font-family": fontFamily}, node.closest("tr")?.cells[0].innerText ?? ""), copy);
+            "font-family": fontFamily}, node.closest("tr")?.cells[0].textContent ?? ""), copy);
         height += Math.max(size.height, 16) + BARS_GAP;
     }
     const width = BARS_LEFT + nodes[0].getBoundingClientRect().width + BARS_GAP;
@@ -206,9 +206,11 @@ function quoted(text) {
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// Numbers as programs read them.
+// Numbers as programs read them. Signs and buttons are no data, except for those that choose their row.
 function csvCell(cell) {
-    return quoted(cell.innerText.trim().replace(/\u202f|\s+/g, " ").replace(/−(?=[\d.])/g, "-"));
+    const copy = cell.cloneNode(true); // innerText would be empty in closed details
+    copy.querySelectorAll("[aria-hidden=true], button:not(.pick)").forEach(node => node.remove());
+    return quoted(copy.textContent.trim().replace(/\u202f|\s+/g, " ").replace(/−(?=[\d.])/g, "-"));
 }
 
 // rows: lists of texts and numbers; null and undefined are empty.

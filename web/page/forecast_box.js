@@ -73,8 +73,7 @@ function readFields(fields) {
     });
 }
 
-// The box, and show(signal), which fetches the gauge and the map. question: hidden for robots whose moves are not known
-// by these sizes
+// The box, and show(signal), which fetches the gauge and the map. It is for robots whose moves are known by these sizes.
 export function forecastBox(path) {
     const [counted, answer, map] = places(3);
     const fields = [numberField("next-rotation", "Rotation, rad", 1.57),
@@ -99,7 +98,7 @@ export function forecastBox(path) {
     const question = el("div", {}, muted("How long does this move take, and does the lag stay within the bound?"),
         el("form", {class: "bar", onsubmit: ask}, fields, el("button", {type: "submit"}, "Ask")));
     const box = section("Next move", counted, question, answer, map);
-    return {box, question, show: async signal => {
+    return {box, show: async signal => {
         const [state, latest] = await Promise.all([get(`${path}/forecast`, signal),
             get(`${path}/entries?limit=${MAPPED}`, signal)]);
         redraw(counted, el("p", {}, gauge(state.quantities.lag)));

@@ -117,6 +117,11 @@ export function time(seconds) {
     return known(seconds) ? new Date(seconds * 1000).toLocaleTimeString("en-GB") : "–";
 }
 
+// The end is year 2286. Beyond the range of Date nothing can be formatted.
+export function isLabTime(seconds) {
+    return known(seconds) && seconds > 0 && seconds < 1e10;
+}
+
 export function dateTime(seconds) {
     if (!known(seconds)) {
         return "–";

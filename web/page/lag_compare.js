@@ -1,8 +1,8 @@
 // The choice of moves to compare lags with: another time of the pair, as long as the one shown, or another pair. The
 // address has it.
 
-import {get} from "./api.js";
-import {dateTime, known} from "./format.js";
+import {get, hasPair} from "./api.js";
+import {dateTime, isLabTime} from "./format.js";
 import {el, field, redraw} from "./ui.js";
 
 const OFFERED = 20; // names of pairs
@@ -17,15 +17,15 @@ export class Comparison {
     // query: of the address of the page. onChange() must write the address, fetch and draw again.
     constructor({with: other = "", from2 = ""}, own, onChange) {
         const since = Number(from2);
-        Object.assign(this, {own, onChange, kind: other ? "pair" : from2 === "before" ? "before" : since > 0 ? "time"
-            : "none"});
+        Object.assign(this, {own, onChange, kind: other ? "pair" : from2 === "before" ? "before"
+            : isLabTime(since) ? "time" : "none"});
         this.choice = el("select", {id: "compare", onchange: () => {
             this.kind = this.choice.value;
             this.draw();
             this.onChange();
         }}, Object.entries(KINDS).map(([id, words]) => el("option", {value: id, selected: id === this.kind}, words)));
         this.since = el("input", {type: "datetime-local", step: "1", id: "compare-from", onchange: () => onChange(),
-            value: since > 0 ? toField(since) : ""});
+            value: isLabTime(since) ? toField(since) : ""});
         this.names = el("datalist", {id: "compare-pairs"});
         this.pair = el("input", {type: "text", id: "compare-pair", value: other, list: "compare-pairs", class: "short",
             onchange: () => onChange(), onfocus: () => this.offer(), oninput: () => this.offer()});
@@ -50,13 +50,26 @@ export class Comparison {
     query() {
         const since = new Date(this.since.value).getTime() / 1000;
         return {with: this.kind === "pair" ? this.pair.value.trim() : "",
-            from2: this.kind === "before" ? "before" : this.kind === "time" && known(since) ? String(since) : ""};
+            from2: this.kind === "before" ? "before" : this.kind === "time" && isLabTime(since) ? String(since) : ""};
+    }
+
+    // Whether the pair to compare with is there. It is asked once for each name; one that is there stays.
+    async isThere(signal) {
+        const {with: pair} = this.query();
+        if (pair && pair !== this.sought) {
+            this.there = await hasPair(pair, signal);
+            this.sought = pair;
+        }
+        return !pair || this.there;
     }
 
     // The moves to fetch: {path, shift, name, own} with shift in seconds from their time to the time shown, or
     // {problem}; null: nothing is compared. range: [since, until] shown; null: everything
     other(path, range) {
         const {with: pair, from2} = this.query();
+        if (pair && !this.there) {
+            return {problem: `Nothing to compare with: the lab has no pair '${pair}'.`};
+        }
         if (pair) {
             return {path: `pairs/${encodeURIComponent(pair)}`, shift: 0, name: `pair ${pair}`, own: `pair ${this.own}`};
         }

@@ -2,11 +2,12 @@
 
 import {legend} from "./chart.js";
 import {fixed, known, percent, plural, signed, withUnit} from "./format.js";
-import {line, plot, text, ticks} from "./plot.js";
-import {el, muted, svg} from "./ui.js";
+import {line, plot, ticks} from "./plot.js";
+import {append, el, muted, svg} from "./ui.js";
 import {verdictOf} from "./verdicts.js";
 
 const BARS = 36;
+const WORDS_RIGHT = 300; // words that begin further on the right would be cut
 const MIDDLE = [0.05, 0.95]; // shares of the lags below the ends that are put into words
 
 const seconds = s => withUnit(signed(s, 3), "s");
@@ -46,16 +47,20 @@ function outline(heights, edges) {
 
 function bands(scale, tolerance, most) {
     return [-tolerance, tolerance].map((s, k) => [line(scale, [[s, 0], [s, most]], "edge"),
-        k === 1 && text(scale, s, 0.94 * most, "", "SYNC ends")]);
+        k === 1 && svg("text", {...scale.x(s) > WORDS_RIGHT ? {x: scale.x(s) - 4, "text-anchor": "end"}
+            : {x: scale.x(s) + 4}, y: scale.y(0.94 * most) - 4}, "SYNC ends")]);
 }
 
 // sets: [{name, lags}], of one or two; two are compared by their shares.
 function histogram(sets, tolerance) {
     const edges = edgesOf(sets.flatMap(set => set.lags).sort((a, b) => a - b));
     const share = sets.length > 1;
-    const heights = sets.map(({lags}) => countsOf(lags, edges).map(n => (share ? 100 * n / (lags.length || 1) : n)));
+    const counts = sets.map(({lags}) => countsOf(lags, edges));
+    const beyond = sets.map(({name, lags}, k) => [name, lags.length - counts[k].reduce((sum, n) => sum + n, 0)])
+        .filter(([, n]) => n > 0);
+    const heights = counts.map((bars, k) => bars.map(n => (share ? 100 * n / (sets[k].lags.length || 1) : n)));
     const most = 1.08 * Math.max(1, ...heights.flat());
-    return plot("How often each lag came", `Histogram of lags: ${sets.map(wordsOf).join(" ")}`,
+    const figure = plot("How often each lag came", `Histogram of lags: ${sets.map(wordsOf).join(" ")}`,
         {min: edges[0], max: edges.at(-1), label: "lag, s"},
         {min: 0, max: most, label: share ? "share of its moves, %" : "moves"}, scale => [
             heights[0].map((h, k) => svg("rect", {class: "column", x: scale.x(edges[k]) + 0.5, y: scale.y(h),
@@ -65,6 +70,8 @@ function histogram(sets, tolerance) {
             heights.slice(1).map(part => line(scale, outline(part, edges), "other")),
             bands(scale, tolerance, most),
         ]);
+    return append(figure, beyond.length > 0 && muted(`Beyond the axis: ${beyond.map(([name, n]) =>
+        `${plural(n, "lag")}${share ? ` of ${name}` : ""}`).join(", ")}.`));
 }
 
 // The spread of a set of lags.
@@ -98,11 +105,13 @@ function againstSize(sets, field, [word, unit]) {
     const [low, high] = [Math.min(0, ...lags), Math.max(0, ...lags)];
     const pad = 0.08 * (high - low) || 0.01;
     const largest = Math.max(...all.map(e => Math.abs(e[field])));
-    return plot(`Lag against ${word}`, `Lags of ${plural(main.length, "move")} against their ${word}`,
+    const sizeless = sets[0].lags.length - main.length;
+    const figure = plot(`Lag against ${word}`, `Lags of ${plural(main.length, "move")} against their ${word}`,
         {min: 0, max: 1.06 * largest, label: `${word}, ${unit}`}, {min: low - pad, max: high + pad, label: "lag, s"},
         scale => [line(scale, [[0, 0], [1.06 * largest, 0]], "edge"), main.map(e => mark(scale, e, field)),
             others.flat().map(e => svg("circle", {class: "other", cx: scale.x(Math.abs(e[field])),
                 cy: scale.y(e.lag_s), r: 3.4}, svg("title", {}, `the other, move ${e.n}: lag ${seconds(e.lag_s)}`)))]);
+    return append(figure, sizeless > 0 && muted(`Left out: ${plural(sizeless, "move")} without a ${word}.`));
 }
 
 // ---- both ----

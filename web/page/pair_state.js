@@ -137,6 +137,11 @@ export function modelOf(pair) {
     return pair.arm ? "joint" : pair.kind === "generic" ? "first_order" : pair.kind;
 }
 
+// Alarms that report the end of a trouble.
+export function isGoodNews({code}) {
+    return code === "fidelity_met" || code === "following_resumed";
+}
+
 export function wordsOfAlarm(type) {
     return type.replaceAll("_", " ");
 }
@@ -217,7 +222,7 @@ export function trustLine(pair, now, fits) {
     fits?.real && [" · ", el("span", {title: runningTitle(fits)}, "running fit ",
         isTooFew(fits.real) ? "of too few moves" : marked(...fitSign(fits.real.verdict), fits.real.verdict))],
     [
-        !arm && ranges && [`seen for ${ranges}`, "Sizes of the moves that the pair has done"],
+        !arm && known(pair.last_lag_s) && ranges && [`seen for ${ranges}`, "Sizes of the moves that the pair has done"],
         known(half) && [`lag ± ${withUnit(fixed(half, 3), "s")}`,
             "95 % interval of the predicted lag of a move of middle size"],
         set && [plural(set.moves, "move"), "Moves that the calibration is fitted to"],

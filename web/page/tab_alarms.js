@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {downloadLink} from "./download.js";
 import {count, dateTime, plural} from "./format.js";
-import {wordsOfAlarm} from "./pair_state.js";
+import {isGoodNews, wordsOfAlarm} from "./pair_state.js";
 import {keepQuery, pairAddress} from "./router.js";
 import {append, button, el, empty, failure, muted, redraw, section, show, symbol, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
@@ -21,7 +21,8 @@ export function drawAlarms(root, alarms, filtered) {
     }
     redraw(root, table("Alarms, newest first", [
         {label: "Time", cell: a => dateTime(a.t), className: "nowrap"},
-        {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"),
+        {label: "Type", cell: a => el("span", {class: "nowrap"}, isGoodNews(a) ? symbol("✓", "sign tone-sync")
+            : symbol("⚠", "sign tone-bad"),
             ` ${wordsOfAlarm(a.type)}`)},
         {label: "Code", cell: a => a.code ?? ""},
         {label: "Robot", cell: a => a.side ?? ""},

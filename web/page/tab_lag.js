@@ -4,7 +4,7 @@ import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {forecastBox} from "./forecast_box.js";
-import {count, duration, known, labNow, plural, plusMinus} from "./format.js";
+import {count, duration, isLabTime, known, labNow, plural, plusMinus} from "./format.js";
 import {kindOf} from "./kinds.js";
 import {Comparison} from "./lag_compare.js";
 import {Counted, fetchMoves} from "./lag_data.js";
@@ -128,7 +128,7 @@ export class LagChart {
     restore({span, since, until}) {
         const window = [since, until].map(Number);
         this.span = SPANS.find(([, s]) => s && String(s) === span)?.[1] ?? null;
-        this.window = window[0] > 0 && window[1] > window[0] ? window : null;
+        this.window = window.every(isLabTime) && window[1] > window[0] ? window : null;
     }
 
     show(span) {
@@ -337,6 +337,7 @@ export function mount(root, {pair, path, route, signal}) {
     const refresh = watch(signal, async s => {
         const now = labNow();
         const [fetched, seen] = [lagChart.range(now), lagChart.seconds(now)];
+        await comparison.isThere(s);
         const other = comparison.other(path, seen);
         const earlier = range => range?.map(t => t - other.shift);
         const [summary, drawn, latest, compared] = await Promise.all([get(path, s), fetchMoves(path, fetched, seen, s),
@@ -350,7 +351,7 @@ export function mount(root, {pair, path, route, signal}) {
             return;
         }
         offerSizes(kindOf(summary).sizes);
-        forecast.question.hidden = goButton.hidden = Boolean(summary.arm); // its moves have another form
+        forecast.box.hidden = goButton.hidden = Boolean(summary.arm); // its moves have another form
         moves.draw(latest, summary.verdicts, kindOf(summary).sizes);
         show(shown, drawnWords(drawn), problem && el("strong", {}, ` ${problem}`),
             compared && ` ${circleWords(other, compared)}`);
