@@ -77,3 +77,7 @@ export function square(scale, x, y, className, title) {
     return svg("rect", {class: className, x: scale.x(x) - 4, y: scale.y(y) - 4, width: 8, height: 8},
         title && svg("title", {}, title));
 }
+
+export function text(scale, x, y, className, words) {
+    return svg("text", {class: className, x: scale.x(x) + 4, y: scale.y(y) - 4}, words);
+}
