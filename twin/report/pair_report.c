@@ -404,18 +404,14 @@ static void write_lags(struct json_writer *w, const struct pair *pair,
     json_write_numbers(w, "recent_lags_s", lags_s, n);
 }
 
-/* These report that a trouble is over. */
-static bool is_good_news(uint32_t code)
-{
-    return code == ALARM_FIDELITY_MET || code == ALARM_FOLLOWING_RESUMED;
-}
-
 /* The newest alarm about a trouble that is not known to be over. */
 static void write_last_alarm(struct json_writer *w, const struct pair *pair)
 {
     enum alarm_type last = ALARM_TYPE_COUNT;
     for (enum alarm_type type = ALARM_TYPE_TIMEOUT; type < ALARM_TYPE_COUNT; type++) {
-        if (pair->counts.alarm[type] > 0 && !is_good_news(pair->alarm_rate[type].code) &&
+        const uint32_t code = pair->alarm_rate[type].code;
+        const bool over = code == ALARM_FIDELITY_MET || code == ALARM_FOLLOWING_RESUMED;
+        if (pair->counts.alarm[type] > 0 && !over &&
             (last == ALARM_TYPE_COUNT ||
              pair->alarm_rate[type].t_us > pair->alarm_rate[last].t_us)) {
             last = type;

@@ -73,7 +73,7 @@ function readFields(fields) {
     });
 }
 
-// The box, and show(signal), which fetches the gauge and the map. It is for robots whose moves are known by these sizes.
+// The box, and show(signal), which fetches the gauge and the map. It is for robots whose moves have these sizes.
 export function forecastBox(path) {
     const [counted, answer, map] = places(3);
     const fields = [numberField("next-rotation", "Rotation, rad", 1.57),

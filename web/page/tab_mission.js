@@ -23,7 +23,7 @@ const KINDS = {
     SWEEP: ["Nothing: it looks around", null, ""],
 };
 
-// What helps a pair that takes no missions, by the type of the problem.
+// Advice for a pair that takes no missions, by the type of the problem.
 const ADVICE = {
     "/problems/no-missions": "The lab file says how many missions of this pair may wait. Add missions_max: 4 to the "
         + "pair's options, which keep what else they have, and start the daemon again. Missions need mode: link.",
