@@ -80,6 +80,16 @@ def silence(rig, vessel):
     assert "no vessel reports at tandem/v1/boat/real/telemetry within 1 s" in said, said
 
 
+def somebody_steers(rig):
+    """A vessel that does not report is steered by somebody else: a course is refused, and sends nothing."""
+    path = write(rig, "far.yaml", "kind: vessel\npair: boat\ncourse_m: [[600, 40]]\n")
+    somebody = rig.run(["mosquitto_pub", "-p", rig.broker_port, "-t", "tandem/v1/boat/real/control", "-m",
+                        '{"t": 0, "tau": [1, 0, 0]}', "--repeat", 10000, "--repeat-delay", 0.1])
+    said = mission(rig, path, "--connect-timeout", str(limit_s(20)), status=1).stderr
+    somebody.terminate()
+    assert "one mission at a time steers a vessel" in said, said
+
+
 def wrong_files(rig):
     for text, code, words in (
             ("course_m: [[0, 0], [30, 0], [0, 2]]", "out_of_range", "course_m: way-point 2 (30.00, 0.00): a turn of 176 deg"),
@@ -114,6 +124,7 @@ def main():
         signal_brakes(rig)
         refused_from_here(rig)
         silence(rig, vessel)
+        somebody_steers(rig)
     print("missions of vessels: fine")
 
 

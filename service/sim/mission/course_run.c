@@ -39,6 +39,8 @@ struct course_run {
     struct course_drive drive;
     bool begun, refused; /* refused: there is no course from where the vessel is */
     bool silent;
+    bool shared;             /* somebody else steers the vessel */
+    size_t samples, efforts; /* telemetry received; efforts sent less those received */
     double start_s;
     int64_t sample_us, begin_us, end_us;
     struct course_sample sample;
@@ -160,19 +162,41 @@ static void receive_sample(void *context, const struct event *event)
     memcpy(r->sample.nu, t->nu, sizeof r->sample.nu);
     memcpy(r->sample.pose, t->pose, sizeof r->sample.pose);
     r->sample_us = lab_clock_now_us();
-    if (!r->begun) {
+    r->samples++;
+    if (!r->begun && r->samples > 1) { /* others have had the time to send an effort */
         begin_course(r);
     }
-    if (!r->refused) {
+    if (r->begun && !r->refused) {
         course_drive_step(&r->drive, &r->sample, r->tau);
         record_passings(r);
         r->has_effort = true;
     }
 }
 
+/* An effort that this mission has not sent is somebody else's: before the begin the course is
+ * refused. */
+static void check_effort(struct course_run *r, const struct message *m)
+{
+    if (m->retained || r->shared) {
+        return;
+    }
+    if (r->efforts > 0) {
+        r->efforts--;
+        return;
+    }
+    r->shared = true;
+    r->refused = !r->begun;
+    complain("mission: somebody else sends efforts to %s%s", r->control_topic,
+             r->refused ? ": one mission at a time steers a vessel" : " too");
+}
+
 static void receive_message(void *context, const struct message *m)
 {
     struct course_run *r = context;
+    if (strcmp(m->topic, r->control_topic) == 0) {
+        check_effort(r, m);
+        return;
+    }
     (void)codec_native.decode(r->lab->broker.prefix, m, receive_sample, r);
 }
 
@@ -185,8 +209,9 @@ static void send_effort(struct course_run *r)
               JSON_NUMBERS("tau", r->tau, USV3_AXES));
     json_write_close(&w);
     /* One that cannot leave now is useless later. */
-    (void)(json_write_end(&w) && mqtt_client_publish_now(r->session.client, r->control_topic,
-                                                         payload, w.used) == STATUS_OK);
+    r->efforts +=
+        json_write_end(&w) && mqtt_client_publish_now(r->session.client, r->control_topic,
+                                                      payload, w.used) == STATUS_OK;
     r->has_effort = false;
 }
 
@@ -214,7 +239,9 @@ static void drive_course(struct course_run *r)
                     lab_clock_now_us() >= (r->begun ? r->sample_us + SILENCE_US : first_us);
     }
     memset(r->tau, 0, sizeof r->tau);
-    send_effort(r);
+    if (r->begun) {
+        send_effort(r);
+    }
     r->end_us = lab_clock_now_us();
 }
 
@@ -272,7 +299,7 @@ static bool carry_out(void *run, const struct mission_arguments *a, const struct
                       const char *pair)
 {
     struct course_run *r = run;
-    const struct mqtt_client_topic topics[] = {{r->telemetry_topic, 0}};
+    const struct mqtt_client_topic topics[] = {{r->telemetry_topic, 0}, {r->control_topic, 0}};
     r->arguments = a;
     r->lab = lab;
     r->pair = pair;
