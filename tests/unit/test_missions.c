@@ -166,6 +166,10 @@ static void test_later_recording(void)
     send_text(3, "r1", "late", "FOLLOW", follow);
     CHECK("an id", strstr(whole.payload, "\"id\":\"late-1\""));
     CHECK_TEXT("the same command", script_find(&s, EFFECT_COMMAND, 0)->payload, whole.payload);
+    script_reply(&s, "r1", AT(4), SIDE_REAL, "late-1", REPLY_DONE);
+    script_reply(&s, "r1", AT(4), SIDE_VIRTUAL, "late-1", REPLY_DONE);
+    CHECK_INT("its recorded replies fit", lab_pair(s.lab, 0)->counts.entries, 1);
+    CHECK("the second leg", showed("\"id\":\"late-2\""));
     script_close(&s);
 }
 
