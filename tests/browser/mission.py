@@ -33,7 +33,8 @@ with Lab(pairs=PAIRS) as lab:
                      "the head of the page is fetched again")
         assert browser.value(asked) == 1, browser.value(asked)
         browser.open("#/pair/base")
-        browser.wait("[...document.querySelectorAll('.tabs a')].some(a => a.innerText === 'Mission')", "the tab is there")
+        browser.wait("document.querySelector('h1')?.innerText === 'base' && [...document.querySelectorAll('.tabs a')]"
+                     ".some(a => a.innerText === 'Mission')", "the tab is there")
         browser.run("[...document.querySelectorAll('.tabs a')].find(a => a.innerText === 'Mission').click()")
         browser.wait("document.querySelector('.tab')?.innerText.includes('No mission runs')", "nothing runs")
         check_accessible(browser, "no mission")

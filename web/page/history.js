@@ -75,7 +75,7 @@ export class History {
         return {
             labels: ["time", this.terms[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true,
             pointSize: 3.5, ylabel: unit ? `${this.terms[this.term]}, ${unit}` : this.terms[this.term],
-            fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
+            axes: {y: {axisLabelWidth: 62}}, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
             drawPointCallback: (graph, name, context, x, y, tone, size, row) => {
                 context.beginPath();
                 const fit = this.shown[row];
