@@ -194,7 +194,7 @@ def check_map(browser, lab):
     """The scale follows keys, rays of a lidar are drawn, and the slider shows where the robots were."""
     browser.open("#/pair/base/map")
     drawn(browser, "base", "map")
-    scale = "document.querySelector('.map .scale-bar text').textContent"
+    scale = "document.querySelector('.map .scale-bar text')?.textContent"
     before = browser.wait(scale, "the scale")
     browser.run("document.querySelector('figure.map').focus()")
     for _ in range(3):

@@ -192,7 +192,7 @@ const KEYS = [
     ["?", "this list"],
     ["/", "the field that filters"],
     ["o", "all pairs"],
-    ["1 … 9, 0", "a tab of the pair; 0 is the tenth"],
+    ["1 … 9", "a tab of the pair"],
     ["a", "five answers about the pair"],
     ["← →", "from tab to tab, with the focus on one"],
     ["h", "help for the first panel that is seen"],

@@ -21,7 +21,7 @@ export function listenToKeys() {
             || document.querySelector("dialog[open]")) {
             return;
         }
-        const tab = /^[0-9]$/.test(event.key) && document.querySelectorAll(".tabs a")[(Number(event.key) + 9) % 10];
+        const tab = /^[1-9]$/.test(event.key) && document.querySelectorAll(".tabs a")[Number(event.key) - 1];
         const action = tab ? () => tab.click() : ACTIONS[event.key];
         if (action) {
             event.preventDefault();
