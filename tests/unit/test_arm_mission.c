@@ -40,7 +40,7 @@ static void record_effect(void *context, const struct mission_effect *effect)
     }
 }
 
-static struct rig *begin(const char *text)
+static struct rig *begin_rig(const char *text)
 {
     static struct rig rig;
     struct err_list errors = {0};
@@ -54,7 +54,7 @@ static struct rig *begin(const char *text)
     return &rig;
 }
 
-static void reply(struct rig *rig, const char *id, enum reply_status status, const double *q,
+static void send_reply(struct rig *rig, const char *id, enum reply_status status, const double *q,
                   int64_t t_us)
 {
     static const char *const names[] = {"q1_rad", "q2_rad", "q3_rad",
@@ -71,14 +71,14 @@ static void reply(struct rig *rig, const char *id, enum reply_status status, con
 
 static void test_whole(void)
 {
-    struct rig *rig = begin(STEPS START);
+    struct rig *rig = begin_rig(STEPS START);
     CHECK_TEXT("no question", rig->last.op, "movej");
     CHECK_NEAR("1 rad", rig->mission.planned_s[0], 1 / 1.05 + 1.05 / 1.4, 1e-9, 0);
     CHECK_NEAR("as asked", rig->mission.planned_s[3], 4, 1e-9, 0);
     CHECK_INT("reply in time", arm_mission_next_us(&rig->mission), lab_us(5 + 1 / 1.05 + 0.75));
-    reply(rig, "m-0", REPLY_DONE, NULL, 1);
+    send_reply(rig, "m-0", REPLY_DONE, NULL, 1);
     CHECK_INT("another's reply", rig->commands, 1);
-    reply(rig, "m-1", REPLY_DONE, NULL, 1000000);
+    send_reply(rig, "m-1", REPLY_DONE, NULL, 1000000);
     CHECK_INT("waits", arm_mission_next_us(&rig->mission), 3000000);
     arm_mission_tick(&rig->mission, 2999999, record_effect, rig);
     CHECK_INT("not yet", rig->commands, 1);
@@ -86,9 +86,9 @@ static void test_whole(void)
     CHECK_TEXT("output", rig->last.op, "digital_out");
     CHECK_NEAR("pin", rig->last.arm.pin, 3, 0, 0);
     CHECK_INT("on", rig->last.arm.on, 1);
-    reply(rig, "m-2", REPLY_DONE, NULL, 3100000);
+    send_reply(rig, "m-2", REPLY_DONE, NULL, 3100000);
     CHECK_NEAR("time", rig->last.arm.time_s, 4, 0, 0);
-    reply(rig, "m-3", REPLY_DONE, NULL, 8000000);
+    send_reply(rig, "m-3", REPLY_DONE, NULL, 8000000);
     CHECK_INT("one end", rig->ends, 1);
     CHECK_INT("done", rig->verdict, L2_VERDICT_DONE);
     CHECK("no tick any more", arm_mission_next_us(&rig->mission) == LAB_TIME_MAX);
@@ -98,23 +98,23 @@ static void test_whole(void)
 static void test_asked(void)
 {
     static const double q[ARM_JOINTS] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
-    struct rig *rig = begin(STEPS);
+    struct rig *rig = begin_rig(STEPS);
     CHECK_TEXT("asks", rig->last.op, "stopj");
     CHECK("not known", isnan(rig->file.planned_s[0]));
-    reply(rig, "m-1", REPLY_DONE, q, 1);
+    send_reply(rig, "m-1", REPLY_DONE, q, 1);
     CHECK_TEXT("moves", rig->last.op, "movej");
     CHECK_NEAR("0.5 rad, no full speed", rig->mission.planned_s[0], 2 * sqrt(0.5 / 1.4), 1e-6,
                0);
 
-    rig = begin(STEPS);
-    reply(rig, "m-1", REPLY_DONE, NULL, 1);
+    rig = begin_rig(STEPS);
+    send_reply(rig, "m-1", REPLY_DONE, NULL, 1);
     CHECK_INT("failed", rig->verdict, L2_VERDICT_FAILED);
     CHECK("why", strstr(rig->error, "did not say where it is") != NULL);
     CHECK_INT("nothing moves", rig->commands, 1);
 
-    rig = begin("kind: arm\nfloor_m: 0\nsteps:\n"
+    rig = begin_rig("kind: arm\nfloor_m: 0\nsteps:\n"
                 "- movel: {pose: [0.4869, 0.10915, -0.2, -2.2214, 2.2214, 0]}\n");
-    reply(rig, "m-1", REPLY_DONE, q, 1);
+    send_reply(rig, "m-1", REPLY_DONE, q, 1);
     CHECK("why", strstr(rig->error, "step 1, movel from where the arm is: it would be refused, "
                                     "collision") == rig->error);
     CHECK_INT("nothing moves", rig->commands, 1);
@@ -131,34 +131,34 @@ static void test_ends(void)
                 {REPLY_BLOCKED, "step 1, movej: blocked", MISSION_BLOCKED},
                 {REPLY_IGNORED, "step 1, movej: ignored", MISSION_IGNORED}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct rig *rig = begin(STEPS START);
-        reply(rig, "m-1", rows[i].status, NULL, 1);
+        struct rig *rig = begin_rig(STEPS START);
+        send_reply(rig, "m-1", rows[i].status, NULL, 1);
         CHECK_INT(rows[i].error, rig->verdict, L2_VERDICT_FAILED);
         CHECK_TEXT("why", rig->error, rows[i].error);
         CHECK_INT("its code", rig->code, rows[i].code);
-        reply(rig, "m-1", REPLY_DONE, NULL, 2);
+        send_reply(rig, "m-1", REPLY_DONE, NULL, 2);
         CHECK_INT("nothing goes on", rig->commands, 1);
     }
-    struct rig *rig = begin(STEPS START);
+    struct rig *rig = begin_rig(STEPS START);
     arm_mission_tick(&rig->mission, 60000000, record_effect, rig);
     CHECK_TEXT("no reply: halt", rig->last.op, "halt");
     CHECK_INT("failed", rig->verdict, L2_VERDICT_FAILED);
     CHECK_TEXT("why", rig->error, "step 1: no reply in time");
     CHECK_INT("its code", rig->code, MISSION_NO_REPLY);
 
-    rig = begin(STEPS START);
+    rig = begin_rig(STEPS START);
     arm_mission_quit(&rig->mission, 1, record_effect, rig);
     CHECK_TEXT("halt", rig->last.op, "halt");
-    reply(rig, "m-1", REPLY_HALTED, NULL, 2);
+    send_reply(rig, "m-1", REPLY_HALTED, NULL, 2);
     CHECK_INT("waits for the halt", rig->ends, 0);
-    reply(rig, "m-2", REPLY_DONE, NULL, 3);
+    send_reply(rig, "m-2", REPLY_DONE, NULL, 3);
     CHECK_INT("quit", rig->verdict, L2_VERDICT_QUIT);
 }
 
 /* A command is written with the members that were given, and read back as the same. */
 static void test_written(void)
 {
-    struct rig *rig = begin(STEPS START);
+    struct rig *rig = begin_rig(STEPS START);
     char text[512];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
@@ -167,7 +167,7 @@ static void test_written(void)
     CHECK("joints", strstr(text, "\"q_rad\":[1,-1.5708,") != NULL);
     CHECK("no member that was not given", !strstr(text, "v_radps") && !strstr(text, "pose"));
     arm_mission_tick(&rig->mission, 0, record_effect, rig);
-    reply(rig, "m-1", REPLY_DONE, NULL, 0);
+    send_reply(rig, "m-1", REPLY_DONE, NULL, 0);
     arm_mission_tick(&rig->mission, 2000000, record_effect, rig);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     native_write(&w, EVENT_COMMAND, &rig->last);
@@ -181,7 +181,7 @@ static void test_message(void)
     static struct arm_mission_plan plan;
     static char text[MISSION_JSON_MAX];
     const struct pair_params p = {.arm = "ur5e"};
-    struct rig *rig = begin(STEPS START);
+    struct rig *rig = begin_rig(STEPS START);
     struct err err = {0};
     const size_t bytes = moves_message_write(&rig->file, "m", text, sizeof text);
     CHECK("it fits", bytes > 0);

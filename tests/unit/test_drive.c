@@ -62,7 +62,7 @@ static void give_command(struct lab *l, const char *id, const char *op)
     drive_command(&l->d, &c, l->s.now_us);
 }
 
-static void take_move(struct lab *l)
+static void begin_move(struct lab *l)
 {
     l->s.taken = l->d.inputs.input_int_register[24];
     pass_samples(l, 1, true);
@@ -102,10 +102,10 @@ static void test_order(void)
     pass_samples(&l, 1, true);
     CHECK_INT("no reply", l.d.reply_count, 0);
     l.s.result = 1;
-    take_move(&l);
+    begin_move(&l);
     expect_reply(&l, "a", REPLY_DONE, "");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
-    take_move(&l);
+    begin_move(&l);
     give_command(&l, "c", "halt");
     expect_reply(&l, "b", REPLY_HALTED, "stopped by halt");
     CHECK_INT("to stop", l.d.inputs.input_int_register[27], 1002);
@@ -124,7 +124,7 @@ static void test_no_end(void)
     struct lab l;
     begin_lab(&l);
     give_command(&l, "a", "movej");
-    take_move(&l);
+    begin_move(&l);
     l.s.scaling = 0.0;
     pass_samples(&l, 5000, true);
     CHECK("a pause", !l.d.stopping);
@@ -135,7 +135,7 @@ static void test_no_end(void)
     finish_move(&l, 2);
     expect_reply(&l, "a", REPLY_ERROR, "longer");
     give_command(&l, "b", "movej");
-    take_move(&l);
+    begin_move(&l);
     pass_samples(&l, 6000, true);
     expect_reply(&l, "b", REPLY_ERROR, "by hand");
     CHECK_INT("nothing more", l.d.state, DRIVE_LATCHED);
@@ -151,7 +151,7 @@ static void test_slow_stop(void)
     halt.arm.a_radps2 = 0.01;
     give_command(&l, "a", "movej");
     give_command(&l, "b", "movej");
-    take_move(&l);
+    begin_move(&l);
     l.s.qd[0] = 1.0;
     pass_samples(&l, 1, true);
     drive_command(&l.d, &halt, l.s.now_us);
@@ -168,7 +168,7 @@ static void test_slow_stop(void)
     pass_samples(&l, 1, true);
     expect_reply(&l, "h", REPLY_DONE, "");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
-    take_move(&l);
+    begin_move(&l);
     give_command(&l, "s", "stopj");
     expect_reply(&l, "next", REPLY_HALTED, "stopped by stopj");
     drive_command(&l.d, &halt, l.s.now_us);
@@ -206,7 +206,7 @@ static void test_nobody(void)
     struct lab l;
     begin_lab(&l);
     give_command(&l, "a", "movej");
-    take_move(&l);
+    begin_move(&l);
     drive_stop(&l.d, "the broker is away");
     CHECK("it is stopped", l.d.stopping && drive_is_busy(&l.d));
     finish_move(&l, 2);
@@ -220,7 +220,7 @@ static void test_stops(void)
     begin_lab(&l);
     give_command(&l, "a", "movej");
     give_command(&l, "b", "movej");
-    take_move(&l);
+    begin_move(&l);
     l.s.stop = "protective stop";
     l.s.protective = true;
     pass_samples(&l, 1, false);
@@ -254,7 +254,7 @@ static void test_gone(void)
     begin_lab(&l);
     l.d.upload = false;
     give_command(&l, "a", "movej");
-    take_move(&l);
+    begin_move(&l);
     pass_samples(&l, 200, false); /* no echo of a beat */
     expect_reply(&l, "a", REPLY_ERROR, "stopped or replaced");
     pass_samples(&l, 1000, false);
@@ -285,7 +285,7 @@ static void test_jogs(void)
     c.arm.time_s = 1.0;
     (void)snprintf(c.id, sizeof c.id, "a");
     drive_command(&l.d, &c, l.s.now_us);
-    take_move(&l);
+    begin_move(&l);
     CHECK_INT("operation", l.d.inputs.input_int_register[25], 4);
     (void)snprintf(c.id, sizeof c.id, "b");
     drive_command(&l.d, &c, l.s.now_us);
@@ -294,7 +294,7 @@ static void test_jogs(void)
     expect_reply(&l, "a", REPLY_HALTED, "another command took its place");
     CHECK_INT("the next", l.d.inputs.input_int_register[24], 1002);
     c.arm.time_s = 6.0;
-    take_move(&l);
+    begin_move(&l);
     finish_move(&l, 1);
     expect_reply(&l, "b", REPLY_DONE, "");
     drive_command(&l.d, &c, l.s.now_us);

@@ -77,7 +77,7 @@ static struct tour make_corridor(void)
     return t;
 }
 
-static size_t take_sweep(const struct tour *t, const struct plane_pose *at,
+static size_t measure_sweep(const struct tour *t, const struct plane_pose *at,
                          struct random_source *dice, struct grid_ray rays[RAYS_MAX])
 {
     for (int i = 0; i < t->rays; i++) {
@@ -111,7 +111,7 @@ static void drive_on(const struct tour *t, int *corner, struct random_source *di
 }
 
 /* d' C^-1 d by elimination. */
-static double distance2(const struct pose_belief *b, const struct plane_pose *truth)
+static double distance_squared(const struct pose_belief *b, const struct plane_pose *truth)
 {
     const double d[3] = {b->at.x_m - truth->x_m, b->at.y_m - truth->y_m,
                          remainder(b->at.yaw_rad - truth->yaw_rad, 2.0 * PI)};
@@ -185,7 +185,7 @@ static struct result drive_tour(const struct tour *t, uint64_t seed)
             drive_on(t, &corner, &dice, &truth, &odometry);
             pose_belief_move(&belief, &before, &odometry, &ODOMETRY);
         }
-        const struct grid_sweep exact = {rays, take_sweep(t, &truth, NULL, rays), RANGE_M};
+        const struct grid_sweep exact = {rays, measure_sweep(t, &truth, NULL, rays), RANGE_M};
         for (size_t i = 0; i < exact.count; i++) {
             const double yaw = truth.yaw_rad + rays[i].angle_rad;
             const double x = truth.x_m + rays[i].range_m * cos(yaw) - t->place.x_min_m;
@@ -197,7 +197,7 @@ static struct result drive_tour(const struct tour *t, uint64_t seed)
                 *count = (uint8_t)(*count < 255 ? *count + 1 : 255);
             }
         }
-        const struct grid_sweep sweep = {rays, take_sweep(t, &truth, &dice, rays), RANGE_M};
+        const struct grid_sweep sweep = {rays, measure_sweep(t, &truth, &dice, rays), RANGE_M};
         if (stop > 0) {
             const double x_m = belief.at.x_m;
             match = scan_match(&g, &belief, &sweep);
@@ -207,7 +207,7 @@ static struct result drive_tour(const struct tour *t, uint64_t seed)
             CHECK("hits", grid_add(&g, &belief.at, &sweep) > 0);
         }
         r.outcomes[match.outcome]++;
-        r.inside += distance2(&belief, &truth) < 7.815; /* chi-square, 3 degrees, 95 % */
+        r.inside += distance_squared(&belief, &truth) < 7.815; /* chi-square, 3 degrees, 95 % */
         r.position_m =
             fmax(r.position_m, hypot(belief.at.x_m - truth.x_m, belief.at.y_m - truth.y_m));
         r.across_m = fmax(r.across_m, fabs(belief.at.y_m - truth.y_m));
@@ -272,7 +272,7 @@ static void test_refusals(void)
     const struct plane_pose truth = {3.0, 2.0, 0.3}, wrong = {3.3, 2.2, 0.3};
     struct pose_belief belief = pose_belief_at(&truth);
     const struct pose_belief same = belief;
-    struct grid_sweep sweep = {rays, take_sweep(&t, &truth, &dice, rays), RANGE_M};
+    struct grid_sweep sweep = {rays, measure_sweep(&t, &truth, &dice, rays), RANGE_M};
     CHECK_INT("nothing known", scan_match(&g, &belief, &sweep).outcome, SCAN_UNKNOWN);
     CHECK("unchanged", memcmp(&belief, &same, sizeof belief) == 0);
     (void)grid_add(&g, &truth, &sweep);
@@ -306,7 +306,7 @@ static void test_ambiguous(void)
     void *memory = malloc(grid_bytes(&t.place));
     CHECK_INT("grid", grid_init(&g, &t.place, memory), STATUS_OK);
     const struct plane_pose truth = {4.0, 2.0, 0.0};
-    const struct grid_sweep sweep = {rays, take_sweep(&t, &truth, &dice, rays), RANGE_M};
+    const struct grid_sweep sweep = {rays, measure_sweep(&t, &truth, &dice, rays), RANGE_M};
     (void)grid_add(&g, &truth, &sweep);
     struct pose_belief belief = pose_belief_at(&truth);
     belief.cov[0][0] = 0.04;

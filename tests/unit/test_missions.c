@@ -28,7 +28,7 @@ static void send_text(double t_s, const char *pair, const char *id, const char *
     lab_step(s.lab, &e, &s.fx);
 }
 
-static void cancel(double t_s, const char *id)
+static void send_cancel(double t_s, const char *id)
 {
     struct event e = script_event("r1", AT(t_s), EVENT_MISSION, SIDE_COUNT);
     (void)snprintf(e.mission.id, sizeof e.mission.id, "%s", id);
@@ -43,7 +43,7 @@ static const char follow[] =
     "\"return\":\"never\"}";
 
 /* Both robots answer the newest command; false: none was sent. */
-static bool answer(double t_s, enum reply_status status)
+static bool send_answer(double t_s, enum reply_status status)
 {
     const size_t count = script_count(&s, EFFECT_COMMAND);
     char id[EVENT_ID_MAX] = "";
@@ -59,7 +59,7 @@ static bool answer(double t_s, enum reply_status status)
 }
 
 /* Has the newest status this text? */
-static bool shows(const char *text)
+static bool state_has(const char *text)
 {
     const size_t count = script_count(&s, EFFECT_MISSION);
     return count > 0 && strstr(script_find(&s, EFFECT_MISSION, count - 1)->payload, text);
@@ -79,12 +79,12 @@ static void test_path(void)
     open_lab(2);
     send_text(0, "r1", "m1", "FOLLOW", follow);
     CHECK("queued first", showed("\"state\":\"queued\""));
-    CHECK("then running", shows("\"state\":\"running\""));
+    CHECK("then running", state_has("\"state\":\"running\""));
     CHECK_INT("a command to both", script_count(&s, EFFECT_COMMAND), 2);
-    CHECK("done", answer(1, REPLY_DONE));
+    CHECK("done", send_answer(1, REPLY_DONE));
     CHECK("the second leg", showed("\"rotation_rad\":1.57"));
-    CHECK("done", answer(2, REPLY_DONE));
-    CHECK("the end", shows("\"state\":\"done\""));
+    CHECK("done", send_answer(2, REPLY_DONE));
+    CHECK("the end", state_has("\"state\":\"done\""));
     CHECK_INT("no further command", script_count(&s, EFFECT_COMMAND), 0);
     CHECK_INT("both legs have entries", lab_pair(s.lab, 0)->counts.entries, 2);
     script_close(&s);
@@ -97,27 +97,27 @@ static void test_once(void)
     script_clear(&s);
     send_text(0.1, "r1", "m1", "FOLLOW", follow);
     CHECK_INT("no second mission", script_count(&s, EFFECT_COMMAND), 0);
-    CHECK("it is reported", shows("\"state\":\"running\""));
+    CHECK("it is reported", state_has("\"state\":\"running\""));
     send_text(0.2, "r1", "m1", "SWEEP", "{\"kind\":\"SWEEP\"}");
-    CHECK("another content", shows("\"code\":\"duplicate_name\""));
+    CHECK("another content", state_has("\"code\":\"duplicate_name\""));
     CHECK_TEXT("the first is not touched",
                mission_state_name(pair_missions_find(lab_missions(s.lab, 0), "m1")->state),
                "running");
     send_text(0.3, "r1", "m2", "SWEEP", "{}");
-    CHECK("it waits", shows("\"state\":\"queued\""));
+    CHECK("it waits", state_has("\"state\":\"queued\""));
     send_text(0.4, "r1", "m3", "SWEEP", "{}");
-    CHECK("full", shows("\"code\":\"too_many\""));
-    cancel(0.5, "m2");
-    CHECK("dropped", shows("\"state\":\"cancelled\""));
+    CHECK("full", state_has("\"code\":\"too_many\""));
+    send_cancel(0.5, "m2");
+    CHECK("dropped", state_has("\"state\":\"cancelled\""));
     send_text(0.6, "r1", "m3", "SWEEP", "{}");
-    CHECK("a refused id may come again", shows("\"state\":\"queued\""));
-    cancel(0.7, "m9");
-    CHECK("unknown", shows("\"code\":\"unknown_name\""));
+    CHECK("a refused id may come again", state_has("\"state\":\"queued\""));
+    send_cancel(0.7, "m9");
+    CHECK("unknown", state_has("\"code\":\"unknown_name\""));
     script_clear(&s);
-    cancel(0.8, "m1");
+    send_cancel(0.8, "m1");
     CHECK("it halts", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"halt\""));
-    CHECK("not over yet", shows("\"cancelling\":true"));
-    answer(0.9, REPLY_DONE);
+    CHECK("not over yet", state_has("\"cancelling\":true"));
+    send_answer(0.9, REPLY_DONE);
     CHECK("cancelled", showed("\"state\":\"cancelled\""));
     CHECK_INT("the next waits until the robot is free", script_count(&s, EFFECT_COMMAND), 0);
     script_close(&s);
@@ -129,24 +129,24 @@ static void test_garbage(void)
     struct event bad = script_event("r1", AT(3), EVENT_MALFORMED, SIDE_COUNT);
     open_lab(1);
     send_text(0, "r1", "m1", "FOLLOW", follow);
-    CHECK("both legs", answer(1, REPLY_DONE) && answer(2, REPLY_DONE));
+    CHECK("both legs", send_answer(1, REPLY_DONE) && send_answer(2, REPLY_DONE));
     (void)snprintf(bad.malformed.what, sizeof bad.malformed.what, "mission");
     (void)snprintf(bad.malformed.id, sizeof bad.malformed.id, "m1");
     for (int i = 0; i < 2 * MISSIONS_KEPT; i++) {
         char id[EVENT_ID_MAX];
         (void)snprintf(id, sizeof id, "bad%d", i);
         send_text(3, "r1", id, "FLY", "{}");
-        cancel(3, "nobody");
+        send_cancel(3, "nobody");
         script_clear(&s);
         lab_step(s.lab, &bad, &s.fx);
-        CHECK("answered", shows("\"state\":\"refused\""));
+        CHECK("answered", state_has("\"state\":\"refused\""));
     }
     CHECK("no record of an unknown id", !pair_missions_find(lab_missions(s.lab, 0), "nobody"));
     CHECK("the last refused ones are known",
           pair_missions_find(lab_missions(s.lab, 0), "bad79"));
     script_clear(&s);
     send_text(4, "r1", "m1", "FOLLOW", follow);
-    CHECK("reported again", shows("\"state\":\"done\""));
+    CHECK("reported again", state_has("\"state\":\"done\""));
     CHECK_INT("not carried out again", script_count(&s, EFFECT_COMMAND), 0);
     script_close(&s);
 }
@@ -157,7 +157,7 @@ static void test_later_recording(void)
     struct script_effect whole;
     open_lab(1);
     send_text(0, "r1", "early", "FOLLOW", follow);
-    CHECK("both legs", answer(1, REPLY_DONE) && answer(2, REPLY_DONE));
+    CHECK("both legs", send_answer(1, REPLY_DONE) && send_answer(2, REPLY_DONE));
     script_clear(&s);
     send_text(3, "r1", "late", "FOLLOW", follow);
     whole = *script_find(&s, EFFECT_COMMAND, 0);
@@ -178,7 +178,7 @@ static void test_owner(void)
     open_lab(1);
     script_command(&s, "r1", AT(0), "c1");
     send_text(0.1, "r1", "m1", "SWEEP", "{}");
-    CHECK("a user owns it", shows("\"code\":\"owned\"") && shows("command c1"));
+    CHECK("a user owns it", state_has("\"code\":\"owned\"") && state_has("command c1"));
     script_reply(&s, "r1", AT(0.2), SIDE_REAL, "c1", REPLY_DONE);
     script_reply(&s, "r1", AT(0.2), SIDE_VIRTUAL, "c1", REPLY_DONE);
     send_text(0.3, "r1", "m1", "FOLLOW", follow);
@@ -194,7 +194,7 @@ static void test_owner(void)
     (void)snprintf(id, sizeof id, "m1-1");
     script_clear(&s);
     script_reply(&s, "r1", AT(0.6), SIDE_REAL, id, REPLY_HALTED);
-    CHECK("halted", shows("\"state\":\"failed\"") && shows("\"code\":\"halted\""));
+    CHECK("halted", state_has("\"state\":\"failed\"") && state_has("\"code\":\"halted\""));
     CHECK_INT("it does not drive on", script_count(&s, EFFECT_COMMAND), 0);
     struct missions_run run = {.m = calloc(1, pair_missions_bytes(&s.params[0])),
                                .pair = lab_pair(s.lab, 1),
@@ -205,7 +205,7 @@ static void test_owner(void)
         .kind = EVENT_MISSION,
         .mission = {.id = "m2", .kind = "SWEEP", .raw = "{}", .raw_bytes = 2}};
     pair_missions_apply(&run, &e);
-    CHECK("a team owns it", shows("\"code\":\"owned\"") && shows("team cell"));
+    CHECK("a team owns it", state_has("\"code\":\"owned\"") && state_has("team cell"));
     free(run.m);
     script_close(&s);
 }
@@ -217,14 +217,14 @@ static void test_obstacle(void)
     send_text(0, "r1", "m1", "NAVIGATE",
               "{\"goal_m\":[3,0],\"start\":[0,0,0],\"pose\":\"reckoned\",\"return\":\"never\","
               "\"map\":{\"bounds_m\":[-1,-3,5,3],\"obstacles\":[]}}");
-    CHECK("under way", shows("\"stack\":[\"END\",\"STEP\"]"));
-    CHECK("blocked", answer(1, REPLY_BLOCKED));
+    CHECK("under way", state_has("\"stack\":[\"END\",\"STEP\"]"));
+    CHECK("blocked", send_answer(1, REPLY_BLOCKED));
     CHECK("pushed", showed("\"stack\":[\"END\",\"STEP\",\"FOLLOW\"],\"machines\":{\"L1\":{"
                            "\"state\":\"IDLE\""));
-    CHECK("popped", shows("\"stack\":[\"END\",\"STEP\"]") && shows("\"obstacles_found\":1"));
-    for (int i = 2; i < 9 && answer(i, REPLY_DONE); i++) {
+    CHECK("popped", state_has("\"stack\":[\"END\",\"STEP\"]") && state_has("\"obstacles_found\":1"));
+    for (int i = 2; i < 9 && send_answer(i, REPLY_DONE); i++) {
     }
-    CHECK("done", shows("\"state\":\"done\""));
+    CHECK("done", state_has("\"state\":\"done\""));
     script_close(&s);
 }
 
@@ -238,10 +238,10 @@ static void test_late(void)
     CHECK_INT("patient", script_count(&s, EFFECT_COMMAND), 0);
     script_tick(&s, AT(2.1));
     CHECK_INT("halted", script_count(&s, EFFECT_COMMAND), 2);
-    CHECK("failed", shows("\"code\":\"no_reply\""));
+    CHECK("failed", state_has("\"code\":\"no_reply\""));
     CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(2));
     send_text(2.2, "r1", "m2", "FOLLOW", follow);
-    CHECK("its command is nobody else's", shows("owned") && shows("command m1-"));
+    CHECK("its command is nobody else's", state_has("owned") && state_has("command m1-"));
     script_close(&s);
 }
 
@@ -252,8 +252,8 @@ static void test_unanswered(void)
     send_text(0, "r1", "m1", "FOLLOW", follow);
     script_clear(&s);
     script_tick(&s, AT(11));
-    CHECK("failed", shows("\"state\":\"failed\"") && shows("\"code\":\"no_reply\""));
-    CHECK("in words", shows("no reply in time"));
+    CHECK("failed", state_has("\"state\":\"failed\"") && state_has("\"code\":\"no_reply\""));
+    CHECK("in words", state_has("no reply in time"));
     script_close(&s);
 }
 
@@ -266,7 +266,7 @@ static void test_start(void)
     const struct event start = script_event("$lab", AT(1), EVENT_START, SIDE_COUNT);
     lab_step(s.lab, &start, &s.fx);
     CHECK_INT("both are over", script_count(&s, EFFECT_MISSION), 2);
-    CHECK("interrupted", shows("\"state\":\"failed\"") && shows("\"code\":\"interrupted\""));
+    CHECK("interrupted", state_has("\"state\":\"failed\"") && state_has("\"code\":\"interrupted\""));
     script_clear(&s);
     lab_repeat_commands(s.lab, &s.fx);
     CHECK_INT("reported when somebody listens", script_count(&s, EFFECT_MISSION), 2);
@@ -285,7 +285,7 @@ static void test_checkpoint(void)
     send_text(0, "r1", "m1", "FOLLOW", follow);
     send_text(0, "r1", "m2", "SWEEP", "{}");
     void *state = saved_lab(s.lab, &bytes);
-    answer(1, REPLY_DONE);
+    send_answer(1, REPLY_DONE);
     first = s;
     s.lab = NULL;
     script_open(&s);
@@ -294,7 +294,7 @@ static void test_checkpoint(void)
     memset(s.effect, 0, sizeof s.effect);
     s.effect[1].kind = EFFECT_COMMAND;
     (void)snprintf(s.effect[1].payload, sizeof s.effect[1].payload, "{\"id\":\"m1-1\"");
-    answer(1, REPLY_DONE);
+    send_answer(1, REPLY_DONE);
     CHECK_INT("as many effects", s.count, first.count);
     for (size_t i = 0; i < s.count; i++) {
         CHECK_TEXT("the same", s.effect[i].payload, first.effect[i].payload);
@@ -337,7 +337,7 @@ static void test_bad_input(void)
         script_clear(&s);
         send_text((double)i, "r1", "bad", rows[i].kind, rows[i].text);
         const struct script_effect *e = script_find(&s, EFFECT_MISSION, 0);
-        CHECK(rows[i].text, shows("\"state\":\"refused\"") && shows(rows[i].code));
+        CHECK(rows[i].text, state_has("\"state\":\"refused\"") && state_has(rows[i].code));
         CHECK_TEXT(rows[i].text, e && strstr(e->payload, rows[i].code) ? "" : e->payload, "");
         CHECK_INT("nothing is sent", script_count(&s, EFFECT_COMMAND), 0);
     }
@@ -346,12 +346,12 @@ static void test_bad_input(void)
     }
     (void)snprintf(path + strlen(path), sizeof path - strlen(path), "]}");
     send_text(100, "r1", "long", "FOLLOW", path);
-    CHECK("too long", shows("too_many"));
+    CHECK("too long", state_has("too_many"));
     send_text(101, "r2", "m", "SWEEP", "{}");
-    CHECK("it takes none", shows("not_applicable") && shows("missions_max"));
+    CHECK("it takes none", state_has("not_applicable") && state_has("missions_max"));
     s.params[0].kind = PAIR_USV3;
     send_text(102, "r1", "m", "SWEEP", "{}");
-    CHECK("no wheels", shows("not_applicable") && shows("a robot with wheels"));
+    CHECK("no wheels", state_has("not_applicable") && state_has("a robot with wheels"));
     script_close(&s);
 }
 
@@ -408,8 +408,8 @@ static void test_moves(void)
     CHECK("not known", showed("\"op\":\"movej\",\"state\":\"waiting\",\"duration_s\":0"));
     answer_arm(1);
     CHECK("moves", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, HOME));
-    CHECK("where it is", shows("\"q_rad\":[0.5,-1.5708"));
-    CHECK("live", shows("\"op\":\"movej\",\"state\":\"running\",\"duration_s\":1.19"));
+    CHECK("where it is", state_has("\"q_rad\":[0.5,-1.5708"));
+    CHECK("live", state_has("\"op\":\"movej\",\"state\":\"running\",\"duration_s\":1.19"));
     answer_arm(3);
     CHECK_INT("a wait", script_count(&s, EFFECT_COMMAND), 0);
     script_tick(&s, AT(4.9));
@@ -420,10 +420,10 @@ static void test_moves(void)
     CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(5));
     answer_arm(6);
     CHECK("done",
-          shows("\"state\":\"done\"") && shows("\"op\":\"digital_out\",\"state\":\"done\""));
+          state_has("\"state\":\"done\"") && state_has("\"op\":\"digital_out\",\"state\":\"done\""));
     send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}]}");
     script_clear(&s);
-    cancel(8, "m2");
+    send_cancel(8, "m2");
     CHECK("halts", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"halt\""));
     answer_arm(9);
     CHECK("cancelled", showed("\"state\":\"cancelled\""));
@@ -471,9 +471,9 @@ static void test_bad_moves(void)
     }
     (void)snprintf(many + strlen(many), sizeof many - strlen(many), "]}");
     send_text(100, "r1", "many", "MOVES", many);
-    CHECK("too many", shows("too_many"));
+    CHECK("too many", state_has("too_many"));
     send_text(101, "r1", "m", "SWEEP", "{}");
-    CHECK("no wheels", shows("not_applicable") && shows("a robot with wheels"));
+    CHECK("no wheels", state_has("not_applicable") && state_has("a robot with wheels"));
     script_close(&s);
 }
 

@@ -287,7 +287,7 @@ static bool is_ambiguous(const struct search *s, double seen[3][3])
 
 /* Takes the rays that hit a surface which a neighbour hit, too. The others are a pattern of
  * dots that fits the dots of the sweep before best where the robot has not moved. */
-static void take_ends(struct search *s, const struct grid_sweep *sweep)
+static void find_ends(struct search *s, const struct grid_sweep *sweep)
 {
     const size_t n = sweep->count < GRID_RAYS_MAX ? sweep->count : GRID_RAYS_MAX;
     double end[GRID_RAYS_MAX][2];
@@ -327,7 +327,7 @@ struct scan_match scan_match(const struct grid *grid, struct pose_belief *belief
 {
     struct search s = {.grid = grid, .belief = belief, .best = belief->at};
     struct scan_match out = {.outcome = SCAN_FEW_RAYS};
-    take_ends(&s, sweep);
+    find_ends(&s, sweep);
     out.rays = s.count;
     if (s.count < MAP_RAYS_LEAST || !invert_matrix(belief->cov, s.information)) {
         return out;

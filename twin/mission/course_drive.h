@@ -46,7 +46,7 @@ ENUM_NAMES_DECLARED(course_failure); /* for people; "" for none */
 
 struct course_limits {
     double off_m;      /* > 0: a course is failed when the vessel is further from it */
-    double patience_s; /* > 0: … or makes no way for so long */
+    double patience_s; /* > 0: … or makes no way for this time */
 };
 
 struct course_drive {
