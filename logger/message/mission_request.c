@@ -92,18 +92,12 @@ const struct payload_kind mission_order_kind = {"mission", EVENT_MISSION,
 bool mission_request_decode(const char *prefix, const struct message *m, event_emit *emit,
                             void *context)
 {
-    const size_t n = strlen(prefix);
     const char *slash = strrchr(m->topic, '/');
-    if (!slash || strcmp(slash, mission_request_topic + 1) != 0 ||
-        strncmp(m->topic, prefix, n) != 0 || m->topic[n] != '/') {
-        return false;
-    }
-    const char *id = m->topic + n + 1;
-    if (slash <= id || slash - id >= EVENT_PAIR_MAX || memchr(id, '/', (size_t)(slash - id))) {
-        return false;
-    }
     struct event e = {.pair = ""};
-    memcpy(e.pair, id, (size_t)(slash - id));
+    if (!slash || strcmp(slash, mission_request_topic + 1) != 0 ||
+        !payload_topic_pair(prefix, m->topic, slash, &e)) {
+        return false;
+    }
     (void)payload_decode(&message_kind, SIDE_COUNT, m, &e, emit, context);
     return true;
 }

@@ -362,6 +362,21 @@ static void attach_payload(struct event *e, const struct message *m)
     }
 }
 
+bool payload_topic_pair(const char *prefix, const char *topic, const char *slash,
+                        struct event *e)
+{
+    const size_t n = strlen(prefix);
+    if (strncmp(topic, prefix, n) != 0 || topic[n] != '/') {
+        return false;
+    }
+    const char *id = topic + n + 1;
+    if (slash <= id || slash - id >= EVENT_PAIR_MAX || memchr(id, '/', (size_t)(slash - id))) {
+        return false;
+    }
+    memcpy(e->pair, id, (size_t)(slash - id));
+    return true;
+}
+
 size_t payload_decode(const struct payload_kind *kind, enum side side, const struct message *m,
                       struct event *e, event_emit *emit, void *context)
 {

@@ -85,6 +85,11 @@ void payload_begin(struct event *e, const struct message *m, enum event_kind kin
 /* Sets the kind's part of the event to the values of absent members. */
 void payload_clear(struct event *e, const struct payload_kind *kind);
 
+/* Sets e->pair from a topic PREFIX/ID/WORD, whose last slash is given. False: it has another
+ * form. */
+bool payload_topic_pair(const char *prefix, const char *topic, const char *slash,
+                        struct event *e);
+
 /* Decodes the payload of a message into events of the kind and side. The caller sets e->pair;
  * the rest of *e is overwritten. Telemetry may be a list of samples. Returns the number of
  * events. A payload against the protocol gives EVENT_MALFORMED, never silence. */

@@ -239,21 +239,15 @@ const size_t team_request_topic_count = COUNT(team_request_topics);
 bool team_request_decode(const char *prefix, const struct message *m, event_emit *emit,
                          void *context)
 {
-    const size_t n = strlen(prefix);
     const char *slash = strrchr(m->topic, '/');
+    struct event e = {.pair = ""};
     size_t k = 0;
     while (k < COUNT(topic_rows) && !(slash && strcmp(slash, topic_rows[k].filter + 1) == 0)) {
         k++;
     }
-    if (k == COUNT(topic_rows) || strncmp(m->topic, prefix, n) != 0 || m->topic[n] != '/') {
+    if (k == COUNT(topic_rows) || !payload_topic_pair(prefix, m->topic, slash, &e)) {
         return false;
     }
-    const char *id = m->topic + n + 1;
-    if (slash <= id || slash - id >= EVENT_PAIR_MAX || memchr(id, '/', (size_t)(slash - id))) {
-        return false;
-    }
-    struct event e = {.pair = ""};
-    memcpy(e.pair, id, (size_t)(slash - id));
     (void)payload_decode(topic_rows[k].kind, SIDE_COUNT, m, &e, emit, context);
     return true;
 }

@@ -265,12 +265,6 @@ size_t grid_add(struct grid *g, const struct plane_pose *from, const struct grid
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-int grid_odds(const struct grid *g, double x_m, double y_m)
-{
-    const struct cell c = cell_at(g, x_m, y_m);
-    return is_inside(g, c) ? g->odds[index_of(g, c)] : 0;
-}
-
 double grid_likelihood_near(const struct grid *g, double x_m, double y_m)
 {
     const struct cell c = cell_at(g, x_m, y_m);

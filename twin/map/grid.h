@@ -95,9 +95,6 @@ size_t grid_add(struct grid *grid, const struct plane_pose *from,
  * close, and the line through them is not nearly a ray, as it is past an edge. */
 bool grid_is_surface(const double a_m[2], const double b_m[2]);
 
-/* Log odds, in units of 0.05, at a point; 0 outside. */
-int grid_odds(const struct grid *grid, double x_m, double y_m);
-
 /* Likelihood 0 .. 1 at a point: of its cell's centre; 0 outside. */
 double grid_likelihood_near(const struct grid *grid, double x_m, double y_m);
 
