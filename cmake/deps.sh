@@ -14,6 +14,7 @@ deps_to_build='
     libgsl-dev          linear algebra, least squares, statistics
     libjansson-dev      JSON
     libsqlite3-dev      the store
+    libpq-dev           PostgreSQL as the store of a fleet; cmake -DTANDEM_POSTGRESQL=OFF builds without
     libyaml-dev         the lab file
     libexpat1-dev       drawings of machines: their XML
     zlib1g-dev          drawings of machines: packed pages
@@ -38,6 +39,7 @@ deps_to_test='
     python3-paho-mqtt   the robot that a tutorial writes
     python3-jsonschema  the messages and HTTP answers against their schemas
     jq                  reads the answers
+    postgresql          the database of a fleet, one or three nodes of the test's own
     sqlite3             saves the store as docs/operations.md says
     python3-yaml        the example labs against theirs
     clang               the second compiler
@@ -227,7 +229,7 @@ deps_install_missing() ( # a shell of its own: the traps of the caller stay
     deps_allow_services
     [ -z "$deps_unsafe" ] || sync
     if [ $deps_result = 0 ] && [ -d /run/systemd/system ]; then
-        for deps_service in mosquitto prometheus; do
+        for deps_service in mosquitto postgresql prometheus; do
             case " $deps_missing " in
                 *" $deps_service "*) # it was installed with ours: it must not start at the next boot either
                     deps_root systemctl disable "$deps_service" >/dev/null 2>&1 || true ;;

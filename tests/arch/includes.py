@@ -123,6 +123,8 @@ CORE = ("base", "logger/message", "logger/codec", "identification", "twin")
 CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
              "stdlib.h", "string.h"}
 CORE_LIBRARIES = ("gsl/",)
+# Headers of libraries that only these files include: all others call them.
+ONLY = {"libpq-fe.h": {"logger/storage/postgresql_parts.h"}}
 # Files of one room that call each other in a circle, each with its reason. No others may.
 KNOTS = {
     "identification/arm": ("arm_friction arm_friction_late", "a delay is searched with the regression that it is part of"),
@@ -227,6 +229,8 @@ def faults(root, rooms, tree):
                     edges.setdefault(module, set()).add(target.removesuffix(".h"))
             elif is_core(room) and target not in CORE_LIBC and not target.startswith(CORE_LIBRARIES):
                 yield f"{path}:{number}: the core may not include <{target}>"
+            elif path.as_posix() not in ONLY.get(target, {path.as_posix()}):
+                yield f"{path}:{number}: only {' and '.join(sorted(ONLY[target]))} may include <{target}>"
     for circle in circles(through_headers(root, edges)):
         yield "circle of files: " + " ".join(circle)
 
