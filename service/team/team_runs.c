@@ -41,7 +41,8 @@ static void run_once(struct bench *b, const struct team_prediction *tp,
     const struct team_scenario scenario = {.params = tp->params,
                                            .ask = team_draw_lap,
                                            .context = b->draw,
-                                           .horizon_us = o->horizon_us};
+                                           .horizon_us = o->horizon_us,
+                                           .activities_max = o->activities_max};
     team_simulate(b->simulator, &scenario, fx, run);
 }
 
@@ -93,7 +94,7 @@ static void name_unknown(const struct team_prediction *tp, const struct team_dra
 
 enum status team_runs_expect(struct team_prediction *tp,
                              const struct team_runs_options *options,
-                             const struct team_effects *fx, struct team_run *run,
+                             const struct team_effects *fx, struct team_run *run, bool *guessed,
                              struct err_list *errors)
 {
     struct bench b;
@@ -109,6 +110,7 @@ enum status team_runs_expect(struct team_prediction *tp,
     team_draw_expect(b.draw);
     run_once(&b, tp, options, fx, run);
     name_unknown(tp, b.draw, errors);
+    *guessed = b.draw->guessed;
     clear_bench(&b);
     return errors->count + errors->more > before ? STATUS_E_EMPTY : STATUS_OK;
 }
@@ -224,7 +226,9 @@ enum status team_runs_make(struct team_prediction *tp, const struct team_runs_op
 {
     struct team_runs runs = {0};
     struct work work = {.tp = tp, .options = options};
-    enum status status = team_runs_expect(tp, options, &nobody, &runs.expected, errors);
+    bool guessed = false;
+    enum status status =
+        team_runs_expect(tp, options, &nobody, &runs.expected, &guessed, errors);
     if (status == STATUS_OK) {
         status = make_runs(&work, &runs, errors);
     }

@@ -16,6 +16,7 @@ struct team_runs_options {
     uint64_t seed;
     unsigned threads; /* 1 .. TEAM_THREADS_MAX */
     int64_t horizon_us;
+    uint64_t activities_max; /* a run with more is refused; 0: unlimited */
     /* Called often with the ratio of finished runs; false cancels. NULL: never cancelled. */
     bool (*go_on)(void *context, double share);
     void *context;
@@ -29,12 +30,13 @@ struct team_runs {
     struct team_statistics *statistics;  /* of all runs */
 };
 
-/* Do the run without randomness; its effects go to fx, whose emit may be NULL. STATUS_E_NOMEM,
- * STATUS_E_EMPTY: the durations of some activities are unknown, err names them. */
+/* Do the run without randomness; its effects go to fx, whose emit may be NULL. *guessed: it
+ * used a duration of the file, which nobody measured. STATUS_E_NOMEM, STATUS_E_EMPTY: the
+ * durations of some activities are unknown, err names them. */
 MUST_USE enum status team_runs_expect(struct team_prediction *tp,
                                       const struct team_runs_options *options,
                                       const struct team_effects *fx, struct team_run *run,
-                                      struct err_list *errors);
+                                      bool *guessed, struct err_list *errors);
 
 /* Do all runs. out is to be freed by team_runs_free(). Errors as above; STATUS_E_STALE:
  * cancelled.

@@ -5,94 +5,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/team/team_file.h"
 #include "service/team/team_command.h"
-#include "service/team/team_settings.h"
+#include "service/team/team_inputs.h"
 #include "service/team/team_simulate_report.h"
-#include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/gnuplot.h"
 #include "service/tool/json_file.h"
-#include "service/tool/lab_argument.h"
 #include "service/tool/progress.h"
 #include "twin/report/team_report.h"
 
-enum { RUNS = 10000, SETTINGS_MAX = 64, DAY_S = 86400 };
+enum { RUNS = 10000, DAY_S = 86400 };
 
 static const double SPAN_S_MAX = 1e12; /* sums of times are whole microseconds in 64 bits */
 
 struct options {
-    const char *team, *journal, *lab_path, *side, *csv_dir, *plot_dir;
+    struct team_inputs_options inputs;
+    const char *csv_dir, *plot_dir;
     int runs, seed, threads;
     double horizon_s;
     bool nominal, trace, json;
-    struct argument_list settings;
-    const char *setting[SETTINGS_MAX];
 };
 
 /* State of one call; all zero is empty. */
 struct job {
     const struct options *options;
-    struct team_file file;
-    struct lab_file lab;
-    struct team_settings settings;
-    struct team_measured measured;
-    struct team_prediction *tp;
+    struct team_inputs in;
     struct team_runs_options runs;
 };
-
-/* ---- the team ---- */
-
-static bool load_team(struct job *j, const char *path)
-{
-    const struct options *o = j->options;
-    struct err_list errors = {0};
-    if (lab_file_load_teams(path, &j->file, &errors) != STATUS_OK) {
-        err_list_print(&errors, stderr);
-        return false;
-    }
-    char names[TEAM_SETTINGS_NAMES_MAX];
-    const struct team_params *p = team_settings_choose(&j->file, o->team, names);
-    if (!p) {
-        return complain("%s: %s%s", path, names[0] ? "--team is one of " : "no team is in it",
-                        names);
-    }
-    const enum status status =
-        team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors);
-    err_list_print(&errors, stderr);
-    return status == STATUS_OK;
-}
-
-/* ---- its durations ------------------------------------------------------------------- */
-
-/* Loads the lab of a recording: the one named, or the file with the team if that is a lab
- * file. */
-static bool load_lab(struct job *j, const char *path, const struct lab_file **lab)
-{
-    struct err_list ignored = {0};
-    *lab = NULL;
-    if (j->options->lab_path) {
-        *lab = &j->lab;
-        return lab_argument_load("team simulate", j->options->lab_path, &j->lab);
-    }
-    if (lab_file_load(path, &j->lab, &ignored) == STATUS_OK) {
-        *lab = &j->lab;
-    }
-    return true;
-}
-
-static bool load_journal(struct job *j, const char *path)
-{
-    const enum side side = (enum side)names_value(&side_names, j->options->side);
-    const struct lab_file *lab = NULL;
-    struct err err = {0};
-    if (!load_lab(j, path, &lab)) {
-        return false;
-    }
-    return team_measured_read(j->tp, lab, j->options->journal, side, &j->measured, &err) ==
-               STATUS_OK ||
-           complain_err(&err);
-}
 
 /* ---- output ---- */
 
@@ -114,11 +53,12 @@ static void print_effect(void *context, const struct team_effect *effect)
 
 static int print_trace(const struct job *j)
 {
-    struct trace trace = {&j->settings.params, stdout};
+    struct trace trace = {&j->in.settings.params, stdout};
     const struct team_effects fx = {print_effect, &trace};
     struct team_run run;
+    bool guessed = false;
     struct err_list errors = {0};
-    if (team_runs_expect(j->tp, &j->runs, &fx, &run, &errors) != STATUS_OK) {
+    if (team_runs_expect(j->in.tp, &j->runs, &fx, &run, &guessed, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }
@@ -160,18 +100,18 @@ static int run_study(struct job *j)
     j->runs.go_on = show_progress;
     j->runs.context = &progress;
     progress_start(&progress, "simulate");
-    const enum status status = team_runs_make(j->tp, &j->runs, &runs, &errors);
+    const enum status status = team_runs_make(j->in.tp, &j->runs, &runs, &errors);
     progress_end(&progress);
     if (status != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_FAILED;
     }
-    struct team_study study = {.tp = j->tp,
+    struct team_study study = {.tp = j->in.tp,
                                .runs = &runs,
-                               .measured = o->journal ? &j->measured : NULL,
+                               .measured = o->inputs.journal ? &j->in.measured : NULL,
                                .run_count = j->runs.runs,
                                .seed = j->runs.seed,
-                               .from = o->journal};
+                               .from = o->inputs.journal};
     json_t *document = team_study_document(&study);
     study.document = document;
     const bool written = document && write_study(j, &study);
@@ -192,17 +132,9 @@ static int run_study(struct job *j)
 static int run_job(struct job *j, const char *path)
 {
     const struct options *o = j->options;
-    if (!load_team(j, path)) {
+    if (!team_inputs_load(&o->inputs, path, &j->in)) {
         return EXIT_USAGE;
     }
-    j->tp = team_settings_predict(&j->settings);
-    if (!j->tp) {
-        return complain_exit(EXIT_FAILED, "out of memory");
-    }
-    if (o->journal && !load_journal(j, path)) {
-        return EXIT_USAGE;
-    }
-    team_settings_apply(&j->settings, j->tp);
     if (o->runs * o->horizon_s > SPAN_S_MAX) {
         return complain_exit(
             EXIT_USAGE, "team simulate: --runs times --horizon: up to 1e12 s was expected");
@@ -222,15 +154,8 @@ static int parse_options(int argc, char **argv, struct options *o)
         {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N",
          "the same seed gives the same figures, on any number of threads (1)"},
         {"threads", 0, ARGUMENT_INTEGER, &o->threads, 1, TEAM_THREADS_MAX, "N", "(as many as there are processors)"},
-        {"from", 0, ARGUMENT_TEXT, &o->journal, 0, 0, "JOURNAL",
-         "measure durations in a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
         {"nominal", 0, ARGUMENT_FLAG, &o->nominal, 0, 0, NULL, "the times of the file alone (usual without --from)"},
-        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml",
-         "the lab of the recording (FILE where it is one, else each pair of the team, with usual options)"},
-        {"side", 0, ARGUMENT_TEXT, &o->side, 0, 0, "real|virtual", "whose times (real)"},
-        {"set", 0, ARGUMENT_LIST, &o->settings, 0, 0, "WHAT=VALUE",
-         "what if: R1.speed=+10%, R1.cycles=5, R1.priority=1, R1.at=POSITION, IB.capacity=2; as often as wanted"},
-        {"team", 0, ARGUMENT_TEXT, &o->team, 0, 0, "NAME", "which one, of a file with several"},
+        TEAM_INPUTS_ARGUMENTS(&o->inputs),
         {"horizon", 0, ARGUMENT_REAL, &o->horizon_s, 1, 1e9, "S", "a run that lasts longer does not finish (86400)"},
         {"trace", 0, ARGUMENT_FLAG, &o->trace, 0, 0, NULL,
          "one run without randomness: its events, one JSON object a line, and nothing else"},
@@ -267,26 +192,18 @@ static int count_processors(void)
 
 int team_simulate_command(int argc, char **argv)
 {
-    struct options o = {.runs = RUNS,
-                        .seed = 1,
-                        .threads = count_processors(),
-                        .side = "real",
-                        .horizon_s = DAY_S,
-                        .settings = {.room = SETTINGS_MAX}};
-    o.settings.texts = o.setting;
+    struct options o = {
+        .runs = RUNS, .seed = 1, .threads = count_processors(), .horizon_s = DAY_S};
+    team_inputs_options_init(&o.inputs, "team simulate");
     int exit_status = parse_options(argc, argv, &o);
     if (exit_status != ARGUMENTS_PARSED) {
         return exit_status;
     }
-    if (o.nominal && o.journal) {
+    if (o.nominal && o.inputs.journal) {
         return complain_exit(EXIT_USAGE, "--nominal and --from exclude each other");
     }
     struct job j = {.options = &o};
     exit_status = run_job(&j, argv[1]);
-    free(j.tp);
-    team_measured_free(&j.measured);
-    team_settings_free(&j.settings);
-    lab_file_free(&j.lab);
-    team_file_free(&j.file);
+    team_inputs_free(&j.in);
     return exit_status;
 }

@@ -8,9 +8,22 @@ example="$SOURCE/config/examples/class4_plan.yaml"
 python3 -m json.tool "$work/json" >"$work/plan.json"
 diff "$SOURCE/tests/golden/team/class4_plan.json" "$work/plan.json" || fail "another plan"
 "$TANDEM" team plan "$example" >"$work/page"
-grep -q '^  tray  R1 R2  *39  *52$' "$work/page" || fail "page: $(cat "$work/page")"
+grep -q '^  tray  R1 R2  *39  *52  *yes$' "$work/page" || fail "page: $(cat "$work/page")"
 "$TANDEM" team plan "$example" --draws 0 --json | grep -q '"uncertain":null' || fail "no draws"
 ! "$TANDEM" team plan "$example" --spread 0 --json | grep -q '"share_with_wait":[^0]' || fail "waits without a spread"
+
+"$TANDEM" team plan "$example" --set IB.capacity=2 --json | grep -q '"interference":\[\]' || fail "two at once interfere"
+wrong() { # words of the only error, options
+    want=$1
+    shift
+    status=0
+    "$TANDEM" team plan "$example" "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq 2 ] && [ ! -s "$work/out" ] || fail "$*: exit $status"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q -- "$want" "$work/err" || fail "$*: says $(cat "$work/err")"
+}
+wrong "no robot and no resource of team cell is called 'R9'" --set R9.speed=+10%
+wrong "$work/none" --from "$work/none"
+wrong "--side left: one of real|virtual was expected" --side left
 
 refuse() { # expected status, words of the only error, an edit of the example
     sed "$3" "$example" >"$work/wrong.yaml"

@@ -511,9 +511,13 @@ static void test_faster_moves(void)
     struct err_list errors = {0};
     struct team_run usual;
     struct team_run faster;
-    CHECK_INT("usual", team_runs_expect(tp, &options, &nobody, &usual, &errors), STATUS_OK);
+    bool guessed = true;
+    CHECK_INT("usual", team_runs_expect(tp, &options, &nobody, &usual, &guessed, &errors),
+              STATUS_OK);
     team_predict_speed(tp, 0, 1.1);
-    CHECK_INT("faster", team_runs_expect(tp, &options, &nobody, &faster, &errors), STATUS_OK);
+    CHECK_INT("faster", team_runs_expect(tp, &options, &nobody, &faster, &guessed, &errors),
+              STATUS_OK);
+    CHECK("times of the file", guessed);
     const double moving_s = 10.0 * ((1.57 + 3.14 + 1.57) / 1.2 + 3.0 / 0.2);
     CHECK_NEAR("less", lab_s(usual.makespan_us - faster.makespan_us),
                moving_s * (1.0 - 1.0 / 1.1), 0.0, 1e-4);
@@ -585,11 +589,14 @@ static void test_moves_without_fit(void)
         const struct team_effects nobody = {NULL, NULL};
         struct err_list errors = {0};
         struct team_run run;
+        bool guessed = true;
         CHECK_INT("moves", team_predict_moves(tp, 0, &fit), STATUS_OK);
         team_predict_pose(tp, 0, &origin);
-        CHECK_INT(rows[i].name, team_runs_expect(tp, &options, &nobody, &run, &errors),
+        CHECK_INT(rows[i].name,
+                  team_runs_expect(tp, &options, &nobody, &run, &guessed, &errors),
                   rows[i].known ? STATUS_OK : STATUS_E_EMPTY);
         CHECK(rows[i].name, !rows[i].known || fabs(lab_s(run.makespan_us) - 4.01) < 0.001);
+        CHECK(rows[i].name, !guessed);
         free(tp);
     }
     struct team_prediction *tp = make_prediction(&cell);
