@@ -3,12 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/numbers/constants.h"
-
-/* How wheels err, at most: the window in which a sweep is looked for grows with it. */
-static const struct odometry_error ODOMETRY = {
-    .drive_ratio = 0.05, .turn_ratio = 0.05, .turn_radpm = 0.06};
-
 /* Beyond the ends of the rays by odometry, which errs the more the longer the way is. */
 #define MARGIN_M     1.0
 #define MARGIN_RATIO 0.05
@@ -80,45 +74,23 @@ static enum status make_grid(const struct sweeps *sweeps, const struct map_reque
     return STATUS_OK;
 }
 
-static void match_sweep(struct built_map *map, struct map_step *step,
-                        const struct grid_sweep *rays)
-{
-    const struct plane_pose before = step->belief.at;
-    step->match = scan_match(&map->grid, &step->belief, rays);
-    map->outcomes[step->match.outcome]++;
-    const struct plane_pose *at = &step->belief.at;
-    step->moved_m = hypot(at->x_m - before.x_m, at->y_m - before.y_m);
-    step->turned_rad = fabs(remainder(at->yaw_rad - before.yaw_rad, 2.0 * PI));
-    map->largest_m = fmax(map->largest_m, step->moved_m);
-    map->largest_rad = fmax(map->largest_rad, step->turned_rad);
-}
-
 enum status map_build(const struct sweeps *sweeps, const struct map_request *request,
                       struct built_map *map, struct err *err)
 {
     *map = (struct built_map){.memory = NULL};
     const enum status status = make_grid(sweeps, request, map, err);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < sweeps->count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < sweeps->count; i++) {
         const struct sweep *sweep = &sweeps->list[i];
         const struct grid_sweep rays = {sweeps->rays + sweep->first, sweep->count,
                                         request->range_m};
-        struct map_step *step = &map->steps[i];
-        if (i == 0) {
-            step->belief = pose_belief_at(&sweep->at);
-            step->match.outcome = SCAN_MATCHED;
-        } else {
-            step->belief = map->steps[i - 1].belief;
-            pose_belief_move(&step->belief, &sweeps->list[i - 1].at, &sweep->at, &ODOMETRY);
-            match_sweep(map, step, &rays);
+        if (sweep->restarted) {
+            map_track_restart(&map->track, sweeps->side == SIDE_REAL);
         }
-        if (step->match.outcome == SCAN_MATCHED) {
-            (void)grid_add(&map->grid, &step->belief.at, &rays);
-        }
+        (void)map_track_sweep(&map->track, &map->grid, &sweep->at, &rays, true);
+        map->steps[i] = (struct map_step){map->track.belief, map->track.match,
+                                          map->track.moved_m, map->track.turned_rad};
     }
-    return STATUS_OK;
+    return status;
 }
 
 void built_map_free(struct built_map *map)

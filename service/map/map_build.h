@@ -4,7 +4,7 @@
 #define SERVICE_MAP_MAP_BUILD_H
 
 #include "service/map/sweeps.h"
-#include "twin/map/scan_match.h"
+#include "twin/map/map_track.h"
 
 struct map_request {
     double cell_m, range_m;
@@ -22,8 +22,7 @@ struct built_map {
     struct grid grid;
     void *memory;
     struct map_step *steps; /* [sweeps->count] */
-    uint64_t outcomes[SCAN_OUTCOME_COUNT];
-    double largest_m, largest_rad; /* correction by one sweep */
+    struct map_track track; /* after the last sweep */
 };
 
 /* sweeps: at least one. STATUS_E_RANGE: the place is too large; STATUS_E_NOMEM. Free it in any

@@ -53,10 +53,10 @@ static void write_document(const void *what, struct json_writer *w)
     const struct grid_place *p = &r->map.grid->place;
     JSON_WRITE(w, JSON("pair", r->sweeps.pair), JSON("side", side_name(r->sweeps.side)),
                JSON_WHOLE("sweeps", r->sweeps.count),
-               JSON_COUNTS("refused", &sweep_refusal_names, r->sweeps.refused),
-               JSON_COUNTS("outcomes", &scan_outcome_names, r->built.outcomes),
-               JSON("largest_correction_m", r->built.largest_m),
-               JSON("largest_correction_rad", r->built.largest_rad));
+               JSON_COUNTS("refused", &sweep_refusal_names, r->sweeps.collector.refused),
+               JSON_COUNTS("outcomes", &scan_outcome_names, r->built.track.outcomes),
+               JSON("largest_correction_m", r->built.track.largest_m),
+               JSON("largest_correction_rad", r->built.track.largest_rad));
     JSON_WRITE_OBJECT(w, "map", JSON("cell_m", p->cell_m),
                       JSON_TWO("origin_m", p->x_min_m + p->cell_m * (double)r->map.x0,
                                p->y_min_m + p->cell_m * (double)r->map.y0),
@@ -85,7 +85,7 @@ static uint64_t count_refused(const struct sweeps *sweeps)
 {
     uint64_t n = 0;
     for (size_t k = 0; k < SWEEP_REFUSAL_COUNT; k++) {
-        n += sweeps->refused[k];
+        n += sweeps->collector.refused[k];
     }
     return n;
 }
@@ -98,11 +98,11 @@ static void print_result(const struct map_run *r)
     const unsigned long long refused = count_refused(s);
     (void)printf("sweeps      %zu of the %s robot of %s, %llu refused%s", s->count,
                  side_name(s->side), s->pair, refused, refused > 0 ? ": " : "");
-    print_counts(&sweep_refusal_names, s->refused);
+    print_counts(&sweep_refusal_names, s->collector.refused);
     (void)printf("\nafter the first  ");
-    print_counts(&scan_outcome_names, r->built.outcomes);
+    print_counts(&scan_outcome_names, r->built.track.outcomes);
     (void)printf("%s\ncorrected   by %.3f m and %.2f deg at most\n", s->count > 1 ? "" : "none",
-                 r->built.largest_m, r->built.largest_rad / RAD_PER_DEG);
+                 r->built.track.largest_m, r->built.track.largest_rad / RAD_PER_DEG);
     (void)printf("last pose   %.3f, %.3f m, %.2f deg; standard deviations %.3f, %.3f m, "
                  "%.2f deg\n",
                  last->at.x_m, last->at.y_m, last->at.yaw_rad / RAD_PER_DEG,
@@ -167,7 +167,7 @@ static bool check_sweeps(const struct map_run *r)
     }
     char why[128] = "";
     for (size_t k = 0; k < SWEEP_REFUSAL_COUNT; k++) {
-        if (s->refused[k] > 0) {
+        if (s->collector.refused[k] > 0) {
             names_append(why, sizeof why, sweep_refusal_name((enum sweep_refusal)k));
         }
     }
@@ -283,7 +283,8 @@ static int parse_words(struct map_run *r, int argc, char **argv)
 
 int command_map(int argc, char **argv)
 {
-    struct map_run r = {.request = {.cell_m = 0.05, .range_m = 12.0}};
+    struct map_run r = {.request = {.cell_m = 0.05, .range_m = 12.0},
+                        .sweeps = {.source = sweep_source_usual()}};
     int code = parse_words(&r, argc, argv);
     if (code != ARGUMENTS_PARSED) {
         return code;

@@ -38,10 +38,10 @@ identification/online: base/text identification/data identification/fit
 twin/efsm: base/errors base/numbers
 twin/machine: base/text base/errors base/numbers base/expression twin/efsm
 twin/control: base/text base/errors twin/efsm
-twin/map: base/text base/errors base/numbers
+twin/map: base/text base/errors base/numbers logger/message
 twin/arm: base/text base/numbers logger/message identification/geometry twin/control
 twin/pair: base/text base/errors base/numbers logger/message identification/model identification/fit
-  identification/travel twin/efsm twin/arm
+  identification/travel twin/efsm twin/arm twin/map
 twin/dynamics: base/text base/errors base/numbers logger/message identification/data identification/model
   identification/fit identification/servo identification/dynamics identification/online twin/pair
 twin/following: base/text base/errors base/numbers logger/message identification/data identification/model
