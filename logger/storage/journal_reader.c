@@ -13,7 +13,7 @@
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/mcap_lines.h"
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 
 enum {
     FILES_MAX = 4096,

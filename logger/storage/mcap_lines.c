@@ -8,7 +8,7 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 
 enum { NS_PER_US = 1000 };
 

@@ -1,25 +1,12 @@
 #include "logger/storage/store.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/text/text.h"
-#include "logger/storage/journal_files.h"
+#include "base/numbers/hash.h"
+#include "logger/message/json_write.h"
 #include "logger/storage/store_parts.h"
-#include "logger/storage/store_schema.h"
-
-enum {
-    RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */
-    APPLICATION_ID = 1414415437,  /* "TNDM": distinguishes a store from other SQLite files */
-    WAL_PAGES = 1000,             /* from this size on it is written back */
-    CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
-    SQL_MAX = 4096
-};
 
 const struct store_table store_tables[STORE_KIND_COUNT] = {
     [STORE_ENTRIES] = {"entries", "verdict", "lag_s, inconsistent"},
@@ -29,395 +16,29 @@ const struct store_table store_tables[STORE_KIND_COUNT] = {
     [STORE_FITS] = {"fits", "model", "NULL, 0"},
     [STORE_BARS] = {"bars", "kind", "NULL, 0"},
 };
-/* --- connections ---------------------------------------------------------------------- */
-
-enum status store_fail(const struct store_connection *c, int code, const char *what,
-                       struct err *err)
-{
-    /* After a failed open there may be no connection to ask. */
-    const char *why = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
-    switch (code & 0xff) {
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
-                       "the store is damaged (%s): move it away and restart, it is rebuilt "
-                       "from the journal",
-                       why);
-    case SQLITE_NOMEM:
-        return err_no_memory(err, c->path, "out of memory");
-    default:
-        return err_set(err, STATUS_E_IO, FAULT_STORE_FAILED, c->path, "cannot %s the store: %s",
-                       what, why);
-    }
-}
-
-enum status store_connect(struct store_connection *c, const char *path, int flags,
-                          const char *vfs, int busy_ms, struct err *err)
-{
-    c->path = strdup(path);
-    if (!c->path) {
-        return err_no_memory(err, path, "out of memory");
-    }
-    if (flags & SQLITE_OPEN_CREATE) {
-        store_close_to_others(path);
-    }
-    const int code = sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
-    if (code != SQLITE_OK) {
-        return store_fail(c, code, "open", err);
-    }
-    c->place = file_place_at(path);
-    (void)sqlite3_busy_timeout(c->db, busy_ms);
-    return STATUS_OK;
-}
-
-void store_disconnect(struct store_connection *c)
-{
-    sqlite3_stmt *statement = NULL;
-    while (c->db && (statement = sqlite3_next_stmt(c->db, NULL)) != NULL) {
-        (void)sqlite3_finalize(statement);
-    }
-    (void)sqlite3_close(c->db);
-    free(c->path);
-}
-
-enum status PRINTF_LIKE(4, 5) store_run_sql(const struct store_connection *c, const char *what,
-                                            struct err *err, const char *format, ...)
-{
-    char sql[SQL_MAX];
-    TEXT_FORMAT(sql, sizeof sql, format);
-    const int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? STATUS_OK : store_fail(c, code, what, err);
-}
-
-int PRINTF_LIKE(3, 4) store_prepare(const struct store_connection *c, sqlite3_stmt **statement,
-                                    const char *format, ...)
-{
-    char sql[SQL_MAX];
-    if (*statement) {
-        return SQLITE_OK;
-    }
-    TEXT_FORMAT(sql, sizeof sql, format);
-    return sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-}
-
-int store_bind(sqlite3_stmt *statement, const char *types, ...)
-{
-    va_list values;
-    int code = SQLITE_OK;
-    va_start(values, types);
-    for (int at = 1; types[at - 1]; at++) {
-        if (types[at - 1] == 'i') {
-            code |= sqlite3_bind_int64(statement, at, va_arg(values, int64_t));
-        } else if (types[at - 1] == 't') {
-            code |= sqlite3_bind_text(statement, at, va_arg(values, const char *), -1,
-                                      SQLITE_STATIC);
-        } else {
-            /* SQLite stores NaN as null. */
-            code |= sqlite3_bind_double(statement, at, va_arg(values, double));
-        }
-    }
-    va_end(values);
-    return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-int store_step_once(sqlite3_stmt *statement)
-{
-    const int code = sqlite3_step(statement);
-    const int reset = sqlite3_reset(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : (reset != SQLITE_OK ? reset : code);
-}
-
-int store_query_number(const struct store_connection *c, const char *sql, int64_t *out)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    *out = 0;
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(statement);
-    }
-    if (code == SQLITE_ROW) {
-        *out = sqlite3_column_int64(statement, 0);
-    }
-    (void)sqlite3_finalize(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-static void roll_back(const struct store_connection *c)
-{
-    /* After some failures SQLite has already rolled back by itself. */
-    if (c->db && !sqlite3_get_autocommit(c->db)) {
-        (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-    }
-}
-
-/* --- the tables and their versions ---------------------------------------------------- */
-
-enum status store_read_version(const struct store_connection *c, int64_t *version,
-                               struct err *err)
-{
-    int64_t application = 0;
-    int64_t tables = 0;
-    int64_t found = 0;
-    int code = store_query_number(c, "PRAGMA application_id", &application);
-    if (code == SQLITE_OK) {
-        code = store_query_number(c, "SELECT count(*) FROM sqlite_schema", &tables);
-    }
-    if (code == SQLITE_OK && application == APPLICATION_ID) {
-        code = store_query_number(c, "SELECT value FROM meta WHERE key = 'schema_version'",
-                                  &found);
-        code = (code & 0xff) == SQLITE_ERROR ? SQLITE_OK : code;
-    }
-    if (code != SQLITE_OK) {
-        return store_fail(c, code, "read", err);
-    }
-    if (found < 1 && (application != 0 || tables != 0)) {
-        return err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, c->path,
-                       "is a database, but not of this program: give the store another path");
-    }
-    if (found > STORE_SCHEMA_VERSION) {
-        return err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, c->path,
-                       "the store has version %lld, this program knows up to %d: use the newer "
-                       "program, or another path",
-                       (long long)found, STORE_SCHEMA_VERSION);
-    }
-    *version = found;
-    return STATUS_OK;
-}
-
-/* Updates the tables to STORE_SCHEMA_VERSION, each step in a transaction. */
-static enum status update_tables(const struct store_connection *c, int64_t version,
-                                 struct err *err)
-{
-    enum status status = STATUS_OK;
-    for (; status == STATUS_OK && version < STORE_SCHEMA_VERSION; version++) {
-        status =
-            store_run_sql(c, "bring up to date", err,
-                          "BEGIN IMMEDIATE; %s"
-                          "INSERT OR REPLACE INTO meta VALUES('schema_version', %d); COMMIT",
-                          store_schema_steps[version], (int)version + 1);
-    }
-    if (status != STATUS_OK) {
-        roll_back(c);
-    }
-    return status;
-}
 
 /* --- opening -------------------------------------------------------------------------- */
 
-/* It is better to find damage now than at the first damaged row. A large file would delay the
- * start too long. */
-static enum status check_pages(const struct store_connection *c, struct err *err)
-{
-    int64_t bytes = 0;
-    int64_t good = 1;
-    int code = store_query_number(
-        c, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-        &bytes);
-    if (code == SQLITE_OK && bytes <= CHECKED_BYTES_MAX) {
-        code = store_query_number(
-            c, "SELECT count(*) FROM pragma_quick_check(1) WHERE quick_check = 'ok'", &good);
-    }
-    if (code != SQLITE_OK) {
-        return store_fail(c, code, "read", err);
-    }
-    return good ? STATUS_OK
-                : err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
-                          "the store is damaged: move it away and restart, it is rebuilt from "
-                          "the journal");
-}
-
-static enum status set_up_file(const struct store_connection *c, uint64_t pages_max,
-                               struct err *err)
-{
-    /* A foreign file must stay unchanged, so this check comes first. */
-    int64_t version = 0;
-    enum status status = store_read_version(c, &version, err);
-    if (status == STATUS_OK) {
-        /* FULL, because a checkpoint relies on rows that were committed before it. With batches
-         * this is a sync now and then. */
-        status =
-            store_run_sql(c, "open", err,
-                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                          "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192");
-    }
-    if (status == STATUS_OK) {
-        status = check_pages(c, err);
-    }
-    if (status == STATUS_OK && pages_max > 0) {
-        status = store_run_sql(c, "limit", err, "PRAGMA max_page_count = %llu",
-                               (unsigned long long)pages_max);
-    }
-    return status == STATUS_OK ? update_tables(c, version, err) : status;
-}
-
-/* Extracts a member of the record of a team's command. */
-#define OF_TEAM(key) ", CASE WHEN json_valid(?10) THEN json_extract(?10, '$." key "') END"
-
-static enum status prepare_adding(struct store *s, struct err *err)
-{
-    int code = SQLITE_OK;
-    for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
-        const bool own = kind == STORE_ENTRIES;
-        code =
-            store_prepare(&s->c, &s->add[kind],
-                          "INSERT INTO %s(pair, n, t_us, id, %s, seq, json%s)"
-                          " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)"
-                          " ON CONFLICT(pair, t_us, n) DO NOTHING",
-                          store_tables[kind].table, store_tables[kind].type_column,
-                          own ? ", lag_s, inconsistent, team, job, task" : "",
-                          own ? ", ?7, ?8" OF_TEAM("team") OF_TEAM("job") OF_TEAM("task") : "");
-    }
-    return code == SQLITE_OK ? STATUS_OK : store_fail(&s->c, code, "open", err);
-}
-
-/* Reads the identity of the store and its last writer. */
-static enum status load_mark(struct store *s, struct err *err)
-{
-    static const char *const questions[] = {
-        "SELECT value FROM meta WHERE key = 'store'",
-        "SELECT run FROM runs ORDER BY seq DESC LIMIT 1",
-        "SELECT value FROM meta WHERE key = 'rows'",
-    };
-    int64_t answers[COUNT(questions)] = {0};
-    for (size_t i = 0; i < COUNT(questions); i++) {
-        const int code = store_query_number(&s->c, questions[i], &answers[i]);
-        if (code != SQLITE_OK) {
-            return store_fail(&s->c, code, "read", err);
-        }
-    }
-    s->mark =
-        (struct store_mark){(uint64_t)answers[0], (uint64_t)answers[1], (uint64_t)answers[2]};
-    return STATUS_OK;
-}
-
-static void format_path(const char *path, const char *ending, char out[PATH_MAX])
-{
-    (void)snprintf(out, PATH_MAX, "%s%s", path, ending);
-}
-
-/* SQLite's files next to a removed or replaced store must be deleted, because SQLite would
- * apply them to the new store. gone: the "-wal" of the replaced store. */
-static void remove_leftovers(const char *path, const struct file_place *gone)
-{
-    char wal[PATH_MAX];
-    char shm[PATH_MAX];
-    const bool missing = file_place_at(path).inode == 0;
-    const bool replaced = gone->inode != 0;
-    if (path[0] == '\0' || path[0] == ':') {
-        return;
-    }
-    format_path(path, "-wal", wal);
-    format_path(path, "-shm", shm);
-    if (missing || (replaced && file_place_holds(gone, wal))) {
-        (void)unlink(wal);
-    }
-    if (missing || replaced) {
-        (void)unlink(shm);
-    }
-}
-
-/* SQLite would do the same by itself, but it drops the result code. */
-static int write_wal_back(void *context, sqlite3 *db, const char *name, int pages)
-{
-    struct store *s = context;
-    const int code =
-        pages < WAL_PAGES
-            ? SQLITE_OK
-            : sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    if (code != SQLITE_OK && code != SQLITE_BUSY) {
-        s->wal_code = code;
-    }
-    return SQLITE_OK; /* the rows are committed all the same */
-}
-
-enum status store_check_wal(struct store *store, struct err *err)
-{
-    const int code = store->wal_code;
-    store->wal_code = SQLITE_OK;
-    return code == SQLITE_OK
-               ? STATUS_OK
-               : err_set(err, STATUS_E_IO, FAULT_STORE_FAILED, store->c.path,
-                         "cannot write the store's WAL back: %s", sqlite3_errstr(code));
-}
-
-static enum status open_file(struct store *s, const struct file_place *gone, struct err *err)
-{
-    const struct store_params *p = &s->params;
-    remove_leftovers(p->path, gone);
-    enum status status =
-        store_connect(&s->c, p->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, p->vfs,
-                      p->busy_timeout_ms, err);
-    if (status == STATUS_OK) {
-        status = set_up_file(&s->c, p->pages_max, err);
-    }
-    if (status == STATUS_OK) {
-        char wal[PATH_MAX];
-        format_path(p->path, "-wal", wal);
-        s->wal = file_place_at(wal);
-        (void)sqlite3_wal_hook(s->c.db, write_wal_back, s);
-        status = load_mark(s, err);
-    }
-    s->buckets.reader.c = &s->c;
-    s->due = true; /* unknown, so assume there is work */
-    return status == STATUS_OK ? prepare_adding(s, err) : status;
-}
-
-/* Closes the file and all statements. */
-static void close_file(struct store *s)
-{
-    store_disconnect(&s->c);
-    *s = (struct store){.params = s->params, .path = s->path};
-}
-
 enum status store_open(const struct store_params *params, struct store **out, struct err *err)
 {
-    struct store *s = calloc(1, sizeof *s);
-    char *path = strdup(params->path);
-    if (!s || !path) {
-        free(s);
-        free(path);
-        return err_no_memory(err, params->path, "out of memory");
-    }
-    s->params = *params;
-    s->params.path = s->path = path;
-    const enum status status = open_file(s, &(struct file_place){0}, err);
-    if (status != STATUS_OK) {
-        store_close(s);
-        return status;
-    }
-    *out = s;
-    return STATUS_OK;
+    return store_sqlite.open(params, out, err);
 }
 
 enum status store_reopen(struct store *store, struct err *err)
 {
-    const struct file_place gone = store->wal;
-    close_file(store);
-    if (!file_place_make_directory_of(store->params.path)) {
-        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, store->params.path,
-                       "cannot make the store's directory: %s", journal_error_text(errno));
-    }
-    const enum status status = open_file(store, &gone, err);
-    if (status != STATUS_OK) {
-        close_file(store);
-    }
-    return status;
+    return store->engine->reopen(store, err);
 }
 
 void store_close(struct store *store)
 {
     if (store) {
-        close_file(store);
-        free(store->path);
-        free(store);
+        store->engine->close(store);
     }
 }
 
-/* --- identity of the store -------------------------------------------------------------- */
-
 bool store_is_in_place(const struct store *store)
 {
-    return store->c.db && file_place_holds(&store->c.place, store->params.path);
+    return store->engine->is_in_place(store);
 }
 
 struct store_mark store_read_mark(const struct store *store)
@@ -428,78 +49,10 @@ struct store_mark store_read_mark(const struct store *store)
 enum status store_check_mark(struct store *store, const struct store_mark *mark,
                              struct err *err)
 {
-    const char *path = store->params.path;
-    char sql[320];
-    int64_t held = 0;
-    if (mark->store != store->mark.store) {
-        return err_set(err, STATUS_E_STALE, FAULT_STORE_REPLACED, path,
-                       "it was recreated, or is another lab's");
-    }
-    if (mark->rows > store->mark.rows) {
-        return err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
-                       "it has %llu of %llu records: an older copy, or the file next to it "
-                       "(-wal) was lost or damaged",
-                       (unsigned long long)store->mark.rows, (unsigned long long)mark->rows);
-    }
-    (void)snprintf(sql, sizeof sql,
-                   "SELECT count(*) FROM runs r WHERE r.run = %lld AND %llu <= coalesce("
-                   "(SELECT min(l.rows) FROM runs l WHERE l.seq > r.seq),"
-                   " (SELECT value FROM meta WHERE key = 'rows'))",
-                   (long long)mark->run, (unsigned long long)mark->rows);
-    const int code = mark->run == 0 ? SQLITE_OK : store_query_number(&store->c, sql, &held);
-    if (code != SQLITE_OK) {
-        return store_fail(&store->c, code, "read", err);
-    }
-    return held > 0 || mark->run == 0
-               ? STATUS_OK
-               : err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
-                         "it is an older copy that was written to since");
+    return store->engine->check_mark(store, mark, err);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
-
-/* The first batch of a run records the run as the writer. */
-static enum status begin_run(struct store *s, struct err *err)
-{
-    sqlite3_randomness(sizeof s->next.run, &s->next.run);
-    s->next.run |= 1;
-    return store_run_sql(&s->c, "write", err,
-                         "INSERT INTO runs(run, rows) VALUES(%lld, %llu);"
-                         "DELETE FROM runs WHERE seq <= (SELECT max(seq) FROM runs) - %d",
-                         (long long)s->next.run, (unsigned long long)s->mark.rows, RUNS_MAX);
-}
-
-enum status store_begin(struct store *store, struct err *err)
-{
-    store->next = store->mark;
-    const enum status status = store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
-    return status == STATUS_OK && !store->began ? begin_run(store, err) : status;
-}
-
-enum status store_commit(struct store *store, struct err *err)
-{
-    enum status status = STATUS_OK;
-    if (store->next.rows != store->mark.rows) {
-        status = store_run_sql(&store->c, "write", err,
-                               "UPDATE meta SET value = %llu WHERE key = 'rows'",
-                               (unsigned long long)store->next.rows);
-    }
-    if (status == STATUS_OK) {
-        status = store_run_sql(&store->c, "write", err, "COMMIT");
-    }
-    if (status == STATUS_OK) {
-        store->mark = store->next;
-        store->began = true;
-    }
-    return status;
-}
-
-void store_rollback(struct store *store)
-{
-    roll_back(&store->c);
-    store->next = store->mark;
-    store->again = 0;
-}
 
 static bool text_fits(const char *text, size_t least, size_t capacity)
 {
@@ -515,113 +68,48 @@ bool store_row_is_valid(const struct store_row *row)
            row->json_bytes <= STORE_JSON_MAX;
 }
 
-/* Finds the lowest places of the rows before this backfill attempt. */
-static int begin_again(struct store *s, uint32_t again)
-{
-    int code = SQLITE_OK;
-    for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
-        char sql[64];
-        (void)snprintf(sql, sizeof sql, "SELECT min(0, coalesce(min(seq), 0)) FROM %s",
-                       store_tables[kind].table);
-        code = store_query_number(&s->c, sql, &s->first[kind]);
-        s->place[kind] = s->first[kind];
-    }
-    s->again = code == SQLITE_OK ? again : 0;
-    return code;
-}
-
-/* Was this backfilled row in the store before the attempt? Its number may differ, because a
- * reader of a journal that lost its beginning counts differently. Events can only be identified
- * by their number. */
-static int find_again(struct store *s, const struct store_row *row, bool *found)
-{
-    static const char *const same[STORE_KIND_COUNT] = {
-        [STORE_ENTRIES] = "id = ?4",
-        [STORE_ALARMS] = "id = ?4 AND type = ?5",
-        [STORE_LOG] = "n = ?6",
-        [STORE_CHANGES] = "id = ?4 AND action = ?5",
-        [STORE_FITS] = "id = ?4 AND model = ?5",
-        [STORE_BARS] = "id = ?4 AND kind = ?5",
-    };
-    sqlite3_stmt **find = &s->find[row->kind];
-    int code = s->again == row->again ? SQLITE_OK : begin_again(s, row->again);
-    if (code == SQLITE_OK) {
-        code = store_prepare(&s->c, find,
-                             "SELECT 1 FROM %s WHERE pair = ?1 AND t_us = ?2 AND seq >= ?3"
-                             " AND %s AND coalesce(?4, ?5, ?6) IS NOT NULL",
-                             store_tables[row->kind].table, same[row->kind]);
-    }
-    if (code == SQLITE_OK) {
-        code = store_bind(*find, "tiitti", row->pair, row->t_us, s->first[row->kind], row->id,
-                          row->type, (int64_t)row->n);
-    }
-    code = code == SQLITE_OK ? sqlite3_step(*find) : code;
-    *found = code == SQLITE_ROW;
-    (void)sqlite3_reset(*find);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-static int insert_row(struct store *store, const struct store_row *row, int64_t seq)
+bool store_is_of_team(const struct store_row *row)
 {
     static const char team[] = "\"team\":";
-    sqlite3_stmt *add = store->add[row->kind];
-    int code = store_bind(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id,
-                          row->type, seq, row->lag_s, (int64_t)row->inconsistent);
-    code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
-    if (row->kind == STORE_ENTRIES) {
-        const bool of_team = memmem(row->json, row->json_bytes, team, sizeof team - 1) != NULL;
-        code |= sqlite3_bind_text(add, 10, of_team ? row->json : NULL, (int)row->json_bytes,
-                                  SQLITE_STATIC);
-    }
-    return code == SQLITE_OK ? store_step_once(add) : SQLITE_NOMEM;
+    return memmem(row->json, row->json_bytes, team, sizeof team - 1) != NULL;
+}
+
+enum status store_begin(struct store *store, struct err *err)
+{
+    store->next = store->mark;
+    store->adding = (struct store_counts){0};
+    return store->engine->begin(store, err);
 }
 
 enum status store_add(struct store *store, const struct store_row *row, bool *is_new,
                       struct err *err)
 {
-    if (!store_row_is_valid(row)) {
-        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, store->params.path,
-                       "a row beyond its limits");
-    }
-    int64_t seq = (int64_t)row->seq;
-    bool found = false;
-    int code = row->again ? find_again(store, row, &found) : SQLITE_OK;
-    if (row->again) {
-        seq = --store->place[row->kind];
-    }
-    code = code == SQLITE_OK && !found ? insert_row(store, row, seq) : code;
-    const bool added = code == SQLITE_OK && !found && sqlite3_changes(store->c.db) == 1;
-    if (added && row->kind == STORE_ENTRIES) {
-        code = bucket_add(&store->buckets, row, &store->due);
-    }
-    if (code != SQLITE_OK) {
-        return store_fail(&store->c, code, "write", err);
-    }
-    store->next.rows += added;
-    if (is_new) {
-        *is_new = added;
-    }
-    return STATUS_OK;
+    return store_row_is_valid(row)
+               ? store->engine->add(store, row, is_new, err)
+               : err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "store",
+                         "a row of \"%s\" is beyond its limits", row->pair ? row->pair : "");
 }
 
-static enum status remove_some(struct store *s, enum store_kind kind, int64_t before_us,
-                               int limit, uint64_t *removed, struct err *err)
+enum status store_commit(struct store *store, struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = store_prepare(&s->c, &statement,
-                             "DELETE FROM %s WHERE seq IN"
-                             " (SELECT seq FROM %s WHERE t_us < ?1 ORDER BY t_us LIMIT ?2)",
-                             store_tables[kind].table, store_tables[kind].table);
-    if (code == SQLITE_OK) {
-        code = store_bind(statement, "ii", before_us, (int64_t)limit);
+    const enum status status = store->engine->commit(store, err);
+    if (status == STATUS_OK) {
+        store->adding.stored = store->next.rows - store->mark.rows;
+        store->counts = store->adding;
+        store->mark = store->next;
     }
-    code = code == SQLITE_OK ? store_step_once(statement) : code;
-    (void)sqlite3_finalize(statement);
-    if (code != SQLITE_OK) {
-        return store_fail(&s->c, code, "shorten", err);
-    }
-    *removed += (uint64_t)sqlite3_changes(s->c.db);
-    return STATUS_OK;
+    return status;
+}
+
+void store_rollback(struct store *store)
+{
+    store->engine->rollback(store);
+    store->next = store->mark;
+}
+
+struct store_counts store_read_counts(const struct store *store)
+{
+    return store->counts;
 }
 
 enum status store_remove_before(struct store *store, int64_t before_us, int limit,
@@ -630,11 +118,8 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
     uint64_t sum = 0;
     enum status status = store_begin(store, err);
     for (int kind = 0; kind < STORE_KIND_COUNT && status == STATUS_OK; kind++) {
-        status = remove_some(store, (enum store_kind)kind, before_us, limit, &sum, err);
-        const int code = status == STATUS_OK && kind == STORE_ENTRIES && sum > 0
-                             ? bucket_remove(&store->c)
-                             : SQLITE_OK;
-        status = code == SQLITE_OK ? status : store_fail(&store->c, code, "shorten", err);
+        status =
+            store->engine->remove(store, (enum store_kind)kind, before_us, limit, &sum, err);
     }
     if (status == STATUS_OK) {
         status = store_commit(store, err);
@@ -647,7 +132,10 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
     return STATUS_OK;
 }
 
-/* --- for charts ----------------------------------------------------------------------- */
+enum status store_check_wal(struct store *store, struct err *err)
+{
+    return store->engine->check_wal(store, err);
+}
 
 bool store_is_due(const struct store *store)
 {
@@ -656,19 +144,193 @@ bool store_is_due(const struct store *store)
 
 enum status store_fold(struct store *store, bool *more, struct err *err)
 {
-    bool due = false;
-    enum status status = store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
-    if (status == STATUS_OK) {
-        const int code = bucket_fold(&store->buckets, &due);
-        status = code == SQLITE_OK ? STATUS_OK : store_fail(&store->c, code, "write", err);
+    return store->engine->fold(store, more, err);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+enum status store_reader_open(const struct store_params *params, struct store_reader **out,
+                              struct err *err)
+{
+    return store_sqlite.reader_open(params, out, err);
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (reader) {
+        reader->engine->reader_close(reader);
     }
-    if (status == STATUS_OK) {
-        status = store_run_sql(&store->c, "write", err, "COMMIT");
+}
+
+bool store_reader_is_in_place(const struct store_reader *reader)
+{
+    return reader->engine->reader_is_in_place(reader);
+}
+
+enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
+                        struct err *err)
+{
+    return reader->engine->holds(reader, row, holds, err);
+}
+
+void store_reader_hold(struct store_reader *reader, bool on)
+{
+    reader->engine->hold(reader, on);
+}
+
+enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
+                        int limit, store_row_fn *row, void *context, struct err *err)
+{
+    return reader->engine->since(reader, kind, after, limit, row, context, err);
+}
+
+enum status store_last_seq(struct store_reader *reader, enum store_kind kind, uint64_t *seq,
+                           struct err *err)
+{
+    return reader->engine->last_seq(reader, kind, seq, err);
+}
+
+enum status store_series(struct store_reader *reader, const char *pair, int64_t since_us,
+                         int64_t until_us, int64_t width_us, store_bucket_fn *emit,
+                         void *context, struct err *err)
+{
+    int level = STORE_WIDTHS - 1;
+    while (level >= 0 && store_widths_us[level] > width_us) {
+        level--;
     }
-    if (status != STATUS_OK) {
-        roll_back(&store->c);
-        return status;
+    return reader->engine->series(reader, level, pair, since_us, until_us, emit, context, err);
+}
+
+enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
+                       int64_t until_us, bool *any, int64_t *oldest_us, int64_t *newest_us,
+                       struct err *err)
+{
+    return reader->engine->span(reader, pair, since_us, until_us, any, oldest_us, newest_us,
+                                err);
+}
+
+struct page {
+    const struct store_query *query;
+    store_row_fn *row;
+    void *context;
+    struct store_key last; /* of the last row passed on */
+    int rows;
+    bool more;
+};
+
+static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
+{
+    const size_t n = strnlen(pair, EVENT_PAIR_MAX - 1);
+    memcpy(out, pair, n);
+    out[n] = '\0';
+}
+
+const char *store_query_type(const struct store_query *query)
+{
+    return query->types ? query->types : query->type;
+}
+
+/* Formats "t_us.n.check.pair". The check covers the query, so that a cursor of another list is
+ * refused instead of giving a meaningless page. */
+static void write_cursor(const struct store_query *query, const struct store_key *key,
+                         char out[STORE_CURSOR_MAX])
+{
+    char all[STORE_SQL_MAX];
+    const char *const *version = query->version;
+    (void)snprintf(
+        all, sizeof all, "%d %d %d %s %s %s %s %s %s %lld %lld %lld %lld %s", (int)query->kind,
+        query->newest_first, query->inconsistent, query->pair ? query->pair : "",
+        store_query_type(query) ? store_query_type(query) : "", query->team ? query->team : "",
+        query->job ? query->job : "", version[SIDE_REAL] ? version[SIDE_REAL] : "",
+        version[SIDE_VIRTUAL] ? version[SIDE_VIRTUAL] : "",
+        (long long)(query->moving ? 0 : query->since_us),
+        (long long)(query->moving ? 0 : query->until_us), (long long)key->t_us,
+        (long long)key->n, key->pair);
+    (void)snprintf(out, STORE_CURSOR_MAX, "%lld.%lld.%llx.%s", (long long)key->t_us,
+                   (long long)key->n, (unsigned long long)hash_text(all), key->pair);
+}
+
+static bool read_cursor(const struct store_query *query, const char *text,
+                        struct store_key *key)
+{
+    char again[STORE_CURSOR_MAX];
+    char *end = NULL;
+    const char *pair = strrchr(text, '.');
+    key->t_us = strtoll(text, &end, 10);
+    key->n = strtoll(*end ? end + 1 : end, NULL, 10);
+    copy_pair(pair ? pair + 1 : "", key->pair);
+    write_cursor(query, key, again);
+    return strcmp(text, again) == 0;
+}
+
+/* One row more than requested shows whether there is a next page. */
+static bool add_page_row(void *context, const struct store_row *row)
+{
+    struct page *page = context;
+    page->more = page->rows == page->query->limit;
+    if (page->more) {
+        return false;
     }
-    *more = store->due = due;
-    return STATUS_OK;
+    page->rows++;
+    page->last.t_us = row->t_us;
+    page->last.n = (int64_t)row->n;
+    copy_pair(row->pair, page->last.pair);
+    page->more = !page->row(page->context, row);
+    return !page->more;
+}
+
+bool store_has_version(const struct store_query *query)
+{
+    return query->version[SIDE_REAL] || query->version[SIDE_VIRTUAL];
+}
+
+/* No text within a record contains the bytes of the member, because its quotes are escaped. */
+const char *store_version_member(const struct store_query *query, enum side side,
+                                 char out[STORE_MEMBER_MAX])
+{
+    const char *version = query->version[side];
+    char object[STORE_MEMBER_MAX];
+    const size_t bytes =
+        JSON_FORMAT(object, sizeof object,
+                    JSON(side == SIDE_REAL ? "real_version" : "virtual_version", version));
+    out[0] = '\0';
+    if (version && bytes > 2) {
+        (void)snprintf(out, STORE_MEMBER_MAX, "%.*s", (int)bytes - 2, object + 1);
+    }
+    return out;
+}
+
+size_t store_query_shape(const struct store_query *query)
+{
+    return (store_has_version(query) ? 128U : 0U) | (query->types ? 64U : 0U) |
+           (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
+           (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
+           (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
+}
+
+enum status store_query(struct store_reader *reader, const struct store_query *query,
+                        store_row_fn *row, void *context, char next_cursor[STORE_CURSOR_MAX],
+                        struct err *err)
+{
+    if (query->limit < 1 || query->limit > STORE_PAGE_MAX) {
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limit", "must be from 1 to %d",
+                       STORE_PAGE_MAX);
+    }
+    /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us. Above it
+     * is "from since_us on", below it is "before until_us". */
+    struct store_key from = {.t_us = query->newest_first ? query->until_us : query->since_us,
+                             .n = -1};
+    if (query->cursor && query->cursor[0] != '\0' &&
+        !read_cursor(query, query->cursor, &from)) {
+        return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
+                       "is not a cursor of this list: use the one from the previous page");
+    }
+    struct page page = {.query = query, .row = row, .context = context};
+    next_cursor[0] = '\0';
+    const enum status status =
+        reader->engine->query(reader, query, &from, add_page_row, &page, err);
+    if (page.more) {
+        write_cursor(query, &page.last, next_cursor);
+    }
+    return status;
 }

@@ -1,6 +1,6 @@
-/* logger/storage/store.h - the results of a lab in a SQLite file: entries, alarms, events of
- * pairs that record them all, changes of parameter sets, fits over time, and bars of team
- * charts.
+/* logger/storage/store.h - the results of a lab: entries, alarms, events of pairs that record
+ * them all, changes of parameter sets, fits over time, and bars of team charts. They are in a
+ * SQLite file.
  *
  * Two objects: struct store writes (one thread); struct store_reader reads over its own
  * read-only connection (another thread). Neither waits for the other. The journal is the source
@@ -91,6 +91,12 @@ struct store_params {
     int busy_timeout_ms; /* how long to wait while another program locks the file */
 };
 
+/* Result of a batch. */
+struct store_counts {
+    uint64_t stored;     /* rows that were new to the store */
+    uint64_t made_again; /* of these, backfilled ones */
+};
+
 struct store;
 
 /* Opens the store for writing; creates or updates it if necessary. Cold path.
@@ -131,6 +137,9 @@ MUST_USE enum status store_add(struct store *store, const struct store_row *row,
 MUST_USE enum status store_commit(struct store *store, struct err *err);
 void store_rollback(struct store *store);
 
+/* Returns the counts of the last committed batch. */
+struct store_counts store_read_counts(const struct store *store);
+
 /* Would store_add() accept this row? */
 bool store_row_is_valid(const struct store_row *row);
 
@@ -160,9 +169,10 @@ struct store_reader;
 
 /* Opens a reader of the file that a struct store writes. Statuses like store_open(), and
  * STATUS_E_IO if there is no such file. */
-MUST_USE enum status store_reader_open(const char *path, struct store_reader **out,
-                                       struct err *err);
+MUST_USE enum status store_reader_open(const struct store_params *params,
+                                       struct store_reader **out, struct err *err);
 
+/* NULL is allowed. */
 void store_reader_close(struct store_reader *reader);
 
 /* Does the path still lead to the file that it reads? */
@@ -228,8 +238,17 @@ MUST_USE enum status store_span(struct store_reader *reader, const char *pair, i
                                 int64_t until_us, bool *any, int64_t *oldest_us,
                                 int64_t *newest_us, struct err *err);
 
+/* --- SQLite only ----------------------------------------------------------------------- */
+
 /* Writes the SQL of store_query(). Parameters: 1 limit, 2 the other end of the time range, 3
  * t_us, 4 n, 5 pair of the cursor or of the query, 6 type. */
 void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX]);
+
+/* Longest time to rewrite one entry on a slow machine. */
+enum { STORE_UPDATE_ROW_US = 200 };
+
+/* Counts the entries that store_open() will have to rewrite. 0: none, or the store cannot be
+ * read; store_open() then reports why. */
+int64_t store_outdated_entries(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* logger/storage/store_buckets.c - sums of entries by time (buckets), so that a chart of any
- * range is cheap to draw. */
+ * range is cheap to draw, whatever engine stores them. */
 #include "logger/storage/store_parts.h"
 
 #include <math.h>
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 enum {
-    FOLD_EVERY = 512,    /* entries of a pair per fold */
     FOLD_ENTRIES = 4096, /* at once: a few milliseconds */
     FOLD_PAIRS = 64,     /* pairs at once */
     FOLD_BEHIND = 32     /* newest entries that wait: order is by reply */
@@ -54,18 +53,10 @@ void store_bucket_add(struct store_bucket *to, const struct store_bucket *from)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-#define POINT "SELECT t_us, lag_s, verdict, inconsistent "
-#define ENTRIES                                                                                \
-    "FROM entries INDEXED BY entries_lags WHERE pair = ?1 AND t_us >= ?2 AND t_us < ?3 ORDER " \
-    "BY t_us"
-
-static struct store_bucket read_entry(sqlite3_stmt *statement)
+struct store_bucket bucket_of_entry(int64_t t_us, double lag_s, const char *verdict,
+                                    bool inconsistent)
 {
-    const double lag_s = store_lag_at(statement, 1);
-    const char *verdict = (const char *)sqlite3_column_text(statement, 2);
-    struct store_bucket one = {.first_us = sqlite3_column_int64(statement, 0),
-                               .count = 1,
-                               .inconsistent = sqlite3_column_int(statement, 3) != 0};
+    struct store_bucket one = {.first_us = t_us, .count = 1, .inconsistent = inconsistent};
     const size_t v = verdict ? names_value(&verdict_names, verdict) : VERDICT_COUNT;
     if (v < VERDICT_COUNT) {
         one.verdicts[v] = 1;
@@ -77,8 +68,7 @@ static struct store_bucket read_entry(sqlite3_stmt *statement)
     return one;
 }
 
-/* Parses "[3,0,1]": the counts of the first verdicts. */
-static void read_verdicts(const char *text, uint64_t verdicts[VERDICT_COUNT])
+void bucket_parse_verdicts(const char *text, uint64_t verdicts[VERDICT_COUNT])
 {
     for (int v = 0; v < VERDICT_COUNT && text && (*text == '[' || *text == ','); v++) {
         char *end = NULL;
@@ -87,109 +77,79 @@ static void read_verdicts(const char *text, uint64_t verdicts[VERDICT_COUNT])
     }
 }
 
-static void write_verdicts(const uint64_t verdicts[VERDICT_COUNT], char out[256])
+void bucket_format_verdicts(const uint64_t verdicts[VERDICT_COUNT],
+                            char out[BUCKET_VERDICTS_MAX])
 {
     int used = 0;
     for (int v = 0; v < VERDICT_COUNT; v++) {
-        used += snprintf(out + used, 256 - (size_t)used, "%c%llu", v == 0 ? '[' : ',',
-                         (unsigned long long)verdicts[v]);
+        used += snprintf(out + used, BUCKET_VERDICTS_MAX - (size_t)used, "%c%llu",
+                         v == 0 ? '[' : ',', (unsigned long long)verdicts[v]);
     }
-    (void)snprintf(out + used, 256 - (size_t)used, "]");
-}
-
-static struct store_bucket read_stored(sqlite3_stmt *statement)
-{
-    struct store_bucket stored = {
-        .first_us = sqlite3_column_int64(statement, 1),
-        .count = (uint64_t)sqlite3_column_int64(statement, 2),
-        .values = (uint64_t)sqlite3_column_int64(statement, 3),
-        .min = sqlite3_column_double(statement, 4),
-        .max = sqlite3_column_double(statement, 5),
-        .sum = sqlite3_column_double(statement, 6),
-        .inconsistent = (uint64_t)sqlite3_column_int64(statement, 7),
-    };
-    read_verdicts((const char *)sqlite3_column_text(statement, 8), stored.verdicts);
-    return stored;
+    (void)snprintf(out + used, BUCKET_VERDICTS_MAX - (size_t)used, "]");
 }
 
 /* State of a reading. */
 struct walk {
-    struct bucket_reader *reader;
+    struct bucket_source *source;
     const char *pair;
     store_bucket_fn *emit;
     void *context;
     bool stopped;
 };
 
-static int end_walk(sqlite3_stmt *statement, int code)
+/* State of a level. */
+struct level_walk {
+    struct walk *walk;
+    int level;
+    int64_t until_us; /* what is before it has not been read */
+    bool first;       /* no bucket of this level was passed on yet */
+    int code;
+};
+
+static bool pass_entry(void *context, const struct store_bucket *entry)
 {
-    (void)sqlite3_reset(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+    struct walk *w = context;
+    w->stopped = !w->emit(w->context, entry);
+    return !w->stopped;
 }
 
-static int walk_entries(struct walk *w, int64_t since_us, int64_t until_us)
+static int walk_level(struct walk *w, int level, int64_t since_us, int64_t until_us);
+
+/* Gaps between stored buckets hold only buckets with few entries; before the first and behind
+ * the last one there may be narrower buckets. */
+static bool pass_stored(void *context, int64_t t_us, const struct store_bucket *bucket)
 {
-    sqlite3_stmt **entries = &w->reader->entries;
-    int code = store_prepare(w->reader->c, entries, POINT ENTRIES " DESC");
-    code = code == SQLITE_OK ? store_bind(*entries, "tii", w->pair, since_us, until_us) : code;
-    while (code == SQLITE_OK && !w->stopped) {
-        code = sqlite3_step(*entries);
-        if (code == SQLITE_ROW) {
-            const struct store_bucket one = read_entry(*entries);
-            w->stopped = !w->emit(w->context, &one);
-            code = SQLITE_OK;
-        }
+    struct level_walk *l = context;
+    struct walk *w = l->walk;
+    l->code = walk_level(w, l->first ? l->level - 1 : -1, t_us + store_widths_us[l->level],
+                         l->until_us);
+    if (l->code == 0 && !w->stopped) {
+        w->stopped = !w->emit(w->context, bucket);
     }
-    return end_walk(*entries, code == SQLITE_OK ? SQLITE_DONE : code);
+    l->until_us = t_us;
+    l->first = false;
+    return l->code == 0 && !w->stopped;
 }
 
-static int begin_level(struct walk *w, int level, int64_t since_us, int64_t until_us)
-{
-    const int64_t width_us = store_widths_us[level];
-    sqlite3_stmt **stored = &w->reader->stored[level];
-    const int code = store_prepare(
-        w->reader->c, stored,
-        "SELECT t_us, first_us, count, valued, min_s, max_s, sum_s, inconsistent, verdicts"
-        " FROM buckets WHERE pair = ?1 AND width_us = ?2 AND t_us >= ?3 AND t_us <= ?4"
-        " ORDER BY t_us DESC");
-    return code == SQLITE_OK
-               ? store_bind(*stored, "tiii", w->pair, width_us, since_us, until_us - width_us)
-               : code;
-}
-
-/* Reads one level. Gaps between stored buckets hold only buckets with few entries; before the
- * first and behind the last one there may be narrower buckets. */
 static int walk_level(struct walk *w, int level, int64_t since_us, int64_t until_us)
 {
-    int code = SQLITE_OK;
-    bool first = true;
+    struct level_walk l = {.walk = w, .level = level, .until_us = until_us, .first = true};
     if (since_us >= until_us || w->stopped) {
-        return SQLITE_OK;
+        return 0;
     }
     if (level < 0) {
-        return walk_entries(w, since_us, until_us);
+        return w->source->entries(w->source, w->pair, since_us, until_us, true, pass_entry, w);
     }
-    const int64_t width_us = store_widths_us[level];
-    code = begin_level(w, level, since_us, until_us);
-    sqlite3_stmt *const stored = w->reader->stored[level];
-    while (code == SQLITE_OK && !w->stopped && (code = sqlite3_step(stored)) == SQLITE_ROW) {
-        const int64_t t_us = sqlite3_column_int64(stored, 0);
-        code = walk_level(w, first ? level - 1 : -1, t_us + width_us, until_us);
-        if (code == SQLITE_OK && !w->stopped) {
-            const struct store_bucket bucket = read_stored(stored);
-            w->stopped = !w->emit(w->context, &bucket);
-        }
-        until_us = t_us;
-        first = false;
-    }
-    code = end_walk(stored, code == SQLITE_OK ? SQLITE_DONE : code);
-    return code == SQLITE_OK ? walk_level(w, level - 1, since_us, until_us) : code;
+    const int code =
+        w->source->stored(w->source, level, w->pair, since_us, until_us, pass_stored, &l);
+    const int found = code != 0 ? code : l.code;
+    return found == 0 ? walk_level(w, level - 1, since_us, l.until_us) : found;
 }
 
-int bucket_read(struct bucket_reader *reader, int level, const char *pair, int64_t since_us,
+int bucket_read(struct bucket_source *source, int level, const char *pair, int64_t since_us,
                 int64_t until_us, store_bucket_fn *emit, void *context)
 {
-    struct walk walk = {.reader = reader, .pair = pair, .emit = emit, .context = context};
+    struct walk walk = {.source = source, .pair = pair, .emit = emit, .context = context};
     return walk_level(&walk, level, since_us, until_us);
 }
 
@@ -202,56 +162,30 @@ static bool add_up(void *context, const struct store_bucket *bucket)
 }
 
 /* Stores a bucket, unless it has few entries. */
-static int write_bucket(struct bucket_writer *w, const char *pair, int64_t width_us,
+static int write_bucket(struct bucket_target *target, const char *pair, int64_t width_us,
                         int64_t t_us, const struct store_bucket *b)
 {
-    char verdicts[256];
-    if (b->count < STORE_BUCKET_ENTRIES) {
-        return SQLITE_OK;
-    }
-    write_verdicts(b->verdicts, verdicts);
-    const double none = nan("");
-    int code = store_prepare(w->reader.c, &w->insert_bucket,
-                             "INSERT OR REPLACE INTO buckets(pair, width_us, t_us, first_us,"
-                             " count, valued, min_s, max_s, sum_s, inconsistent, verdicts)"
-                             " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
-    code = code == SQLITE_OK ? store_bind(w->insert_bucket, "tiiiiirrrit", pair, width_us, t_us,
-                                          b->first_us, (int64_t)b->count, (int64_t)b->values,
-                                          b->values ? b->min : none, b->values ? b->max : none,
-                                          b->sum, (int64_t)b->inconsistent, verdicts)
-                             : code;
-    return code == SQLITE_OK ? store_step_once(w->insert_bucket) : code;
-}
-
-/* Reads the time before which the pair's entries are folded; *any false: none yet. */
-static int read_folded(struct bucket_writer *w, const char *pair, bool *any, int64_t *folded_us)
-{
-    int code =
-        store_prepare(w->reader.c, &w->folded, "SELECT until_us FROM folded WHERE pair = ?1");
-    code = code == SQLITE_OK ? store_bind(w->folded, "t", pair) : code;
-    code = code == SQLITE_OK ? sqlite3_step(w->folded) : code;
-    *any = code == SQLITE_ROW && sqlite3_column_type(w->folded, 0) != SQLITE_NULL;
-    *folded_us = *any ? sqlite3_column_int64(w->folded, 0) : INT64_MIN;
-    return end_walk(w->folded, code);
+    return b->count < STORE_BUCKET_ENTRIES ? 0 : target->write(target, pair, width_us, t_us, b);
 }
 
 /* The open buckets of all widths at one time, filled with the entries before it. */
 struct fold {
-    struct bucket_writer *writer;
+    struct bucket_target *target;
     const char *pair;
     int64_t t_us[STORE_WIDTHS];
     struct store_bucket open[STORE_WIDTHS];
+    int code;
 };
 
 static int begin_fold(struct fold *f, int64_t from_us)
 {
     int64_t until_us = from_us;
-    int code = SQLITE_OK;
-    for (int level = 0; level < STORE_WIDTHS && code == SQLITE_OK; level++) {
+    int code = 0;
+    for (int level = 0; level < STORE_WIDTHS && code == 0; level++) {
         struct store_bucket *open = &f->open[level];
         f->t_us[level] = bucket_start(from_us, store_widths_us[level]);
         *open = level > 0 ? f->open[level - 1] : (struct store_bucket){0};
-        code = bucket_read(&f->writer->reader, level - 1, f->pair, f->t_us[level], until_us,
+        code = bucket_read(f->target->source, level - 1, f->pair, f->t_us[level], until_us,
                            add_up, open);
         until_us = f->t_us[level];
     }
@@ -261,151 +195,118 @@ static int begin_fold(struct fold *f, int64_t from_us)
 /* Stores the buckets that have ended by then. */
 static int close_buckets(struct fold *f, int64_t now_us)
 {
-    int code = SQLITE_OK;
-    for (int level = 0; level < STORE_WIDTHS && code == SQLITE_OK; level++) {
+    int code = 0;
+    for (int level = 0; level < STORE_WIDTHS && code == 0; level++) {
         const int64_t width_us = store_widths_us[level];
         if (now_us < f->t_us[level] + width_us) {
             break; /* wider ones have not ended either */
         }
-        code = write_bucket(f->writer, f->pair, width_us, f->t_us[level], &f->open[level]);
+        code = write_bucket(f->target, f->pair, width_us, f->t_us[level], &f->open[level]);
         f->t_us[level] = bucket_start(now_us, width_us);
         f->open[level] = (struct store_bucket){0};
     }
     return code;
 }
 
+static bool fold_entry(void *context, const struct store_bucket *one)
+{
+    struct fold *f = context;
+    f->code = close_buckets(f, one->first_us);
+    for (int level = 0; level < STORE_WIDTHS; level++) {
+        store_bucket_add(&f->open[level], one);
+    }
+    return f->code == 0;
+}
+
 static int fold_entries(struct fold *f, int64_t from_us, int64_t until_us)
 {
-    sqlite3_stmt **rows = &f->writer->rows;
-    int code = store_prepare(f->writer->reader.c, rows, POINT ENTRIES);
-    code = code == SQLITE_OK ? store_bind(*rows, "tii", f->pair, from_us, until_us) : code;
-    while (code == SQLITE_OK && (code = sqlite3_step(*rows)) == SQLITE_ROW) {
-        const struct store_bucket one = read_entry(*rows);
-        code = close_buckets(f, one.first_us);
-        for (int level = 0; level < STORE_WIDTHS; level++) {
-            store_bucket_add(&f->open[level], &one);
-        }
-    }
-    code = end_walk(*rows, code);
-    return code == SQLITE_OK ? close_buckets(f, until_us) : code;
+    struct bucket_source *source = f->target->source;
+    int code = source->entries(source, f->pair, from_us, until_us, false, fold_entry, f);
+    code = code != 0 ? code : f->code;
+    return code == 0 ? close_buckets(f, until_us) : code;
 }
 
 /* Finds the range to fold: up to FOLD_ENTRIES, without the newest entries. *from_us equals
  * *until_us if there is nothing to do. */
-static int find_ends(struct bucket_writer *w, const char *pair, int64_t *from_us,
-                     int64_t *until_us, bool *more)
+static int find_range(struct bucket_target *target, const char *pair, int64_t *from_us,
+                      int64_t *until_us, bool *more)
 {
-    int code = store_prepare(w->reader.c, &w->end,
-                             "SELECT (SELECT t_us " ENTRIES " LIMIT 1),"
-                             " (SELECT t_us " ENTRIES " LIMIT 1 OFFSET ?4),"
-                             " (SELECT t_us " ENTRIES " DESC LIMIT 1 OFFSET ?5)");
-    code = code == SQLITE_OK ? store_bind(w->end, "tiiii", pair, *from_us, INT64_MAX,
-                                          (int64_t)FOLD_ENTRIES, (int64_t)FOLD_BEHIND)
-                             : code;
-    code = code == SQLITE_OK ? sqlite3_step(w->end) : code;
-    const bool any = code == SQLITE_ROW && sqlite3_column_type(w->end, 2) != SQLITE_NULL;
-    const int64_t oldest_us = any ? sqlite3_column_int64(w->end, 0) : *from_us;
-    const int64_t newest_us = any ? sqlite3_column_int64(w->end, 2) : *from_us;
-    const bool many = any && sqlite3_column_type(w->end, 1) != SQLITE_NULL;
-    const int64_t slice_us = many ? sqlite3_column_int64(w->end, 1) : newest_us;
+    struct bucket_ends ends = {0};
+    const int code =
+        target->find_ends(target, pair, *from_us, FOLD_ENTRIES, FOLD_BEHIND, &ends);
+    const int64_t oldest_us = ends.any ? ends.oldest_us : *from_us;
+    const int64_t newest_us = ends.any ? ends.newest_us : *from_us;
+    const int64_t slice_us = ends.any && ends.many ? ends.slice_us : newest_us;
     *from_us = *from_us == INT64_MIN ? oldest_us : *from_us;
     /* Also correct if that many entries have the same time. */
     *until_us = slice_us > *from_us || slice_us == newest_us ? slice_us : *from_us + 1;
     *more = *until_us < newest_us;
-    return end_walk(w->end, code);
+    return code;
 }
 
-static int write_folded(struct bucket_writer *w, const char *pair, int64_t until_us, bool due)
+int bucket_fold_pair(struct bucket_target *target, const char *pair, bool *more)
 {
-    int code = store_prepare(w->reader.c, &w->insert_folded,
-                             "INSERT OR REPLACE INTO folded(pair, until_us, due)"
-                             " VALUES(?1, ?2, ?3)");
-    code = code == SQLITE_OK ? store_bind(w->insert_folded, "tii", pair, until_us, (int64_t)due)
-                             : code;
-    return code == SQLITE_OK ? store_step_once(w->insert_folded) : code;
-}
-
-static int fold_pair(struct bucket_writer *w, const char *pair, bool *more)
-{
-    struct fold fold = {.writer = w, .pair = pair};
+    struct fold fold = {.target = target, .pair = pair};
     int64_t from_us = INT64_MIN;
     int64_t until_us = INT64_MIN;
     bool any = false;
-    int code = read_folded(w, pair, &any, &from_us);
-    code = code == SQLITE_OK ? find_ends(w, pair, &from_us, &until_us, more) : code;
-    if (code == SQLITE_OK && from_us < until_us) {
+    int code = target->read_folded(target, pair, &any, &from_us);
+    code = code == 0 ? find_range(target, pair, &from_us, &until_us, more) : code;
+    if (code == 0 && from_us < until_us) {
         code = begin_fold(&fold, from_us);
-        code = code == SQLITE_OK ? fold_entries(&fold, from_us, until_us) : code;
+        code = code == 0 ? fold_entries(&fold, from_us, until_us) : code;
     }
-    return code == SQLITE_OK ? write_folded(w, pair, until_us, *more) : code;
+    return code == 0 ? target->write_folded(target, pair, until_us, *more) : code;
 }
 
 /* Adds an entry older than the folded time: recomputes its buckets, narrow ones first. */
-static int add_late(struct bucket_writer *w, const struct store_row *row, int64_t folded_us)
+int bucket_add_late(struct bucket_target *target, const char *pair, int64_t t_us,
+                    int64_t folded_us)
 {
-    int code = SQLITE_OK;
-    for (int level = 0; level < STORE_WIDTHS && code == SQLITE_OK; level++) {
+    int code = 0;
+    for (int level = 0; level < STORE_WIDTHS && code == 0; level++) {
         const int64_t width_us = store_widths_us[level];
-        const int64_t t_us = bucket_start(row->t_us, width_us);
+        const int64_t start_us = bucket_start(t_us, width_us);
         struct store_bucket bucket = {0};
-        if (t_us + width_us > folded_us) {
+        if (start_us + width_us > folded_us) {
             break; /* wider ones are not stored either */
         }
-        code = bucket_read(&w->reader, level - 1, row->pair, t_us, t_us + width_us, add_up,
-                           &bucket);
-        code = code == SQLITE_OK ? write_bucket(w, row->pair, width_us, t_us, &bucket) : code;
+        code = bucket_read(target->source, level - 1, pair, start_us, start_us + width_us,
+                           add_up, &bucket);
+        code = code == 0 ? write_bucket(target, pair, width_us, start_us, &bucket) : code;
     }
     return code;
 }
 
-int bucket_add(struct bucket_writer *writer, const struct store_row *row, bool *due)
+int bucket_add(struct bucket_target *target, const struct store_row *row, bool *due)
 {
     int64_t folded_us = INT64_MIN;
     bool any = false;
     bool more = false;
-    int code = read_folded(writer, row->pair, &any, &folded_us);
-    if (code == SQLITE_OK && any && row->t_us < folded_us) {
-        return add_late(writer, row, folded_us);
+    int code = target->read_folded(target, row->pair, &any, &folded_us);
+    if (code == 0 && any && row->t_us < folded_us) {
+        return bucket_add_late(target, row->pair, row->t_us, folded_us);
     }
-    if (code == SQLITE_OK && row->n % FOLD_EVERY == 0) {
-        code = fold_pair(writer, row->pair, &more);
+    if (code == 0 && row->n % STORE_FOLD_EVERY == 0) {
+        code = bucket_fold_pair(target, row->pair, &more);
         *due = *due || more;
     }
     return code;
 }
 
-int bucket_fold(struct bucket_writer *writer, bool *due)
+int bucket_fold(struct bucket_target *target, bool *due)
 {
-    int code = SQLITE_OK;
+    int code = 0;
     *due = true;
-    for (int k = 0; k < FOLD_PAIRS && code == SQLITE_OK && *due; k++) {
+    for (int k = 0; k < FOLD_PAIRS && code == 0 && *due; k++) {
         char pair[EVENT_PAIR_MAX] = "";
         bool more = false;
-        code = store_prepare(writer->reader.c, &writer->due,
-                             "SELECT pair FROM folded WHERE due = 1 LIMIT 1");
-        code = code == SQLITE_OK ? sqlite3_step(writer->due) : code;
-        *due = code == SQLITE_ROW;
-        if (*due) {
-            (void)snprintf(pair, sizeof pair, "%s",
-                           (const char *)sqlite3_column_text(writer->due, 0));
-        }
-        code = end_walk(writer->due, code);
-        code = code == SQLITE_OK && *due ? fold_pair(writer, pair, &more) : code;
+        code = target->find_due(target, pair);
+        *due = pair[0] != '\0';
+        code = code == 0 && *due ? bucket_fold_pair(target, pair, &more) : code;
         if (more) {
             break;
         }
     }
-    return code;
-}
-
-int bucket_remove(const struct store_connection *c)
-{
-    char *why = NULL;
-    const int code =
-        sqlite3_exec(c->db,
-                     "DELETE FROM buckets WHERE t_us <= coalesce((SELECT min(t_us) FROM"
-                     " entries), 9223372036854775807)",
-                     NULL, NULL, &why);
-    sqlite3_free(why);
     return code;
 }

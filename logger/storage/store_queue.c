@@ -144,7 +144,6 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
 
 struct batch {
     size_t rows;
-    uint64_t stored, made_again;
     int64_t newest_us;
 };
 
@@ -190,14 +189,10 @@ static enum status write_batch(struct store_queue *q, struct batch *batch, struc
         return status;
     }
     status = store_begin(q->store, err);
-    batch->stored = batch->made_again = 0;
     batch->newest_us = q->newest_us;
     for (size_t i = 0; i < batch->rows && status == STATUS_OK; i++) {
-        bool is_new = false;
         piece = i == 0 ? piece : piece->next;
-        status = store_add(q->store, &piece->row, &is_new, err);
-        batch->stored += is_new;
-        batch->made_again += is_new && piece->row.again != 0;
+        status = store_add(q->store, &piece->row, NULL, err);
         batch->newest_us =
             piece->row.t_us > batch->newest_us ? piece->row.t_us : batch->newest_us;
     }
@@ -231,8 +226,9 @@ static void finish_batch(struct store_queue *q, const struct batch *batch)
     drop_pieces(q, batch->rows);
     q->newest_us = batch->newest_us;
     q->stats.committed += batch->rows;
-    q->stats.stored += batch->stored;
-    q->stats.made_again += batch->made_again;
+    const struct store_counts counts = store_read_counts(q->store);
+    q->stats.stored += counts.stored;
+    q->stats.made_again += counts.made_again;
     q->stats.mark = store_read_mark(q->store);
     q->stats.batches++;
     q->stats.failing = false;

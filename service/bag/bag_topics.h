@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "logger/message/ros_message.h"
-#include "logger/storage/bag_reader.h"
+#include "service/bag/bag_reader.h"
 
 enum { BAG_TOPICS_MAX = 512, BAG_NAME_MAX = 128 };
 

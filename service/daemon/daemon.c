@@ -14,7 +14,7 @@
 #include "logger/message/json_write.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
-#include "logger/storage/store_age.h"
+#include "logger/storage/store.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/replay.h"
 #include "service/tool/lab_clock.h"
@@ -63,12 +63,12 @@ static enum status name_fault(enum status status, const char *part, enum fault f
 
 /* Reads the newest record numbers of the store, so that the event stream continues after a
  * restart. */
-static bool read_records(const char *path, uint64_t record[EVENT_RECORDS])
+static bool read_records(const struct store_params *params, uint64_t record[EVENT_RECORDS])
 {
     static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
                                                          STORE_CHANGES};
     struct store_reader *reader = NULL;
-    bool read = store_reader_open(path, &reader, NULL) == STATUS_OK;
+    bool read = store_reader_open(params, &reader, NULL) == STATUS_OK;
     for (int k = 0; read && k < EVENT_RECORDS; k++) {
         read = store_last_seq(reader, kinds[k], &record[k], NULL) == STATUS_OK;
     }
@@ -83,7 +83,7 @@ static enum status make_events(struct daemon *d, struct err *err)
                                  .run_us = d->started_us,
                                  .bytes = EVENT_HUB_BYTES,
                                  .events = EVENT_HUB_EVENTS};
-    p.numbered = read_records(d->file->store.file, p.record);
+    p.numbered = read_records(&d->store_params, p.record);
     for (int k = 0; k < EVENT_RECORDS; k++) {
         d->stream_number = p.record[k] > d->stream_number ? p.record[k] : d->stream_number;
     }
@@ -129,7 +129,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .tls_certificate = http->tls_certificate,
         .tls_key = http->tls_key,
         .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
-        .store_path = d->file->store.file,
+        .store = d->store_params,
     };
     d->public_lab = lab_secrets_public_text(d->file);
     const struct web_source source = web_calls_source(d);
@@ -313,8 +313,8 @@ static enum status open_store(struct daemon *d, struct err *err)
     const struct store_options *o = &d->file->store;
     d->effect_executor.republishes = d->resumes || access(o->file, F_OK) == 0;
     report_store_update(o->file);
-    const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
-    enum status status = store_open(&p, &d->store, err);
+    d->store_params = (struct store_params){.path = o->file, .busy_timeout_ms = 5000};
+    enum status status = store_open(&d->store_params, &d->store, err);
     if (status != STATUS_OK) {
         return status;
     }

@@ -524,6 +524,7 @@ struct daemon {
     struct journal *journal;
     struct journal_position tail; /* start of the journal's tail: behind the checkpoint */
     int64_t last_us; /* latest time in journal, checkpoint and store, or LAB_TIME_NONE */
+    struct store_params store_params; /* where the results are */
     struct store *store;
     struct store_queue *queue;
     struct inbox *inbox;

@@ -136,7 +136,7 @@ void effect_executor_open(struct daemon *d)
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
         d->effect_executor.newest_us[kind] = LAB_TIME_NONE;
     }
-    if (store_reader_open(d->file->store.file, &d->effect_executor.reader, NULL) != STATUS_OK) {
+    if (store_reader_open(&d->store_params, &d->effect_executor.reader, NULL) != STATUS_OK) {
         d->effect_executor.reader = NULL;
         return;
     }

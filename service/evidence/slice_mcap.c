@@ -9,7 +9,7 @@
 #include "config/labfile/lab_secrets.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
-#include "logger/storage/mcap_writer.h"
+#include "logger/mcap/mcap_writer.h"
 #include "service/evidence/message_schema.h"
 #include "service/replay/rows.h"
 #include "service/tool/version.h"

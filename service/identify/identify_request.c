@@ -6,7 +6,7 @@
 
 #include "base/text/utf8.h"
 #include "identification/model/model.h"
-#include "logger/storage/bag_reader.h"
+#include "service/bag/bag_reader.h"
 #include "service/tool/version.h"
 
 struct identify_request identify_request_defaults(void)

@@ -62,7 +62,8 @@ twin/sim/experiment: base/text base/errors base/numbers identification/data iden
   twin/following twin/sim/robot
 twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/pair twin/following
   twin/team/step twin/team/live twin/mission twin/sim/robot
-logger/storage: base/text base/errors base/numbers logger/message
+logger/mcap: base/text base/errors base/numbers logger/message
+logger/storage: base/text base/errors base/numbers logger/message logger/mcap
 config/options: base/text base/errors base/numbers logger/message
 config/drawing: base/text base/errors base/numbers base/expression twin/machine
 config/machine: base/errors base/numbers twin/machine config/options config/drawing
@@ -93,7 +94,7 @@ service/sim/robot: base/text base/numbers logger/message logger/codec identifica
   service/sim/mission
 service/sim/experiment: base/numbers logger/message identification/model twin/sim/experiment config/options
   config/model config/labfile service/tool
-service/bag: base/text base/errors base/numbers logger/message logger/storage service/tool
+service/bag: base/text base/errors base/numbers logger/message logger/mcap logger/storage service/tool
 service/identify: base/text base/errors base/numbers logger/message identification/data identification/model
   identification/fit identification/travel identification/odometry identification/servo identification/arm
   identification/simulation identification/dynamics twin/report logger/storage service/tool service/bag
@@ -102,7 +103,7 @@ service/selftest: base/text base/errors base/numbers logger/message identificati
 service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/mission twin/team/step twin/team/live
   twin/report twin logger/storage config/labfile web/http service/tool service/list
 service/evidence: base/text base/errors base/numbers logger/message logger/codec identification/numeric identification/fit
-  identification/travel twin/pair twin/report twin/page twin logger/storage config/labfile service/tool service/replay
+  identification/travel twin/pair twin/report twin/page twin logger/mcap logger/storage config/labfile service/tool service/replay
 service/map: base/text base/errors base/numbers logger/message twin/pair twin/map twin config/labfile service/tool service/replay
 service/forecast: base/text base/errors base/numbers logger/message logger/codec identification/travel twin/pair twin/report
   twin/sim/robot twin logger/storage config/options config/labfile web/http service/tool service/client service/mqtt
@@ -132,7 +133,8 @@ KNOTS = {
     "config/team": ("team_file team_options team_steps", "the tables of a team's options and their functions"),
     "logger/codec": ("codec_vda5050 codecs vda5050_motion vda5050_order vda5050_send vda5050_state vda5050_zones",
                      "the table of codecs and its row; one order of one robot"),
-    "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
+    "logger/storage": ("store store_sqlite store_sqlite_buckets store_sqlite_reader",
+                       "the table of engines and their functions; one connection and its prepared statements"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
     "twin/pair": ("pair pair_close pair_correct pair_eta pair_fault pair_link pair_parameters pair_version",
                   "the state of one pair"),
@@ -158,7 +160,7 @@ def read_table():
 
 
 def is_core(room):
-    return room.startswith(CORE) and room != "logger/storage"
+    return room.startswith(CORE) and room not in ("logger/mcap", "logger/storage")
 
 
 def includes_of(path):

@@ -115,7 +115,7 @@ static uint16_t serve_tandem(void *context)
                                         .threads = THREADS,
                                         .connections_max = 64,
                                         .listeners_max = LISTENERS,
-                                        .store_path = fixture.store_path};
+                                        .store = {.path = fixture.store_path}};
     if (web_start(&options, &source, &web, &err) != STATUS_OK) {
         bench_fail(err.text);
     }

@@ -13,7 +13,7 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal_reader.h"
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 #include "tests/support/plain_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

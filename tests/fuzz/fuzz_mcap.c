@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -70,7 +70,8 @@ static inline unsigned stored_entries(void)
                                       .since_us = INT64_MIN,
                                       .until_us = INT64_MAX,
                                       .limit = STORE_PAGE_MAX};
-    if (store_reader_open(daemon_path(&served, "store.db"), &reader, NULL) == STATUS_OK) {
+    if (store_reader_open(&(struct store_params){.path = daemon_path(&served, "store.db")},
+                          &reader, NULL) == STATUS_OK) {
         if (store_query(reader, &query, count_row, &count, cursor, NULL) != STATUS_OK) {
             count = 0;
         }

@@ -47,7 +47,8 @@ static inline struct store_reader *open_reader(void)
 {
     struct store_reader *r = NULL;
     struct err err = {0};
-    CHECK_INT("reader", store_reader_open(path, &r, &err), STATUS_OK);
+    CHECK_INT("reader", store_reader_open(&(struct store_params){.path = path}, &r, &err),
+              STATUS_OK);
     CHECK_TEXT("reader", err.text, "");
     if (!r) {
         abort();

@@ -565,7 +565,7 @@ static inline struct web *fixture_serve(struct fixture *f, const char *token, un
                                         .threads = threads,
                                         .connections_max = 256,
                                         .upload_bytes_max = FIXTURE_UPLOAD_MAX,
-                                        .store_path = f->store_path};
+                                        .store = {.path = f->store_path}};
     struct web *web = NULL;
     struct err err = {0};
     if (web_start(&options, &source, &web, &err) != STATUS_OK) {

@@ -121,7 +121,8 @@ static unsigned count_entries(void)
     memset(verdicts, 0, sizeof verdicts);
     struct store_reader *reader = NULL;
     unsigned total = 0;
-    if (store_reader_open(daemon_path(&served, "store.db"), &reader, NULL) != STATUS_OK) {
+    if (store_reader_open(&(struct store_params){.path = daemon_path(&served, "store.db")},
+                          &reader, NULL) != STATUS_OK) {
         return 0;
     }
     struct store_query query = {.kind = STORE_ENTRIES,

@@ -127,7 +127,8 @@ static int read_stored(char ids[64][64])
     const struct store_query query = {
         .kind = STORE_ENTRIES, .since_us = INT64_MIN, .until_us = INT64_MAX, .limit = 60};
     char cursor[STORE_CURSOR_MAX];
-    if (store_reader_open(daemon_path(&served, "store.db"), &reader, NULL) == STATUS_OK) {
+    if (store_reader_open(&(struct store_params){.path = daemon_path(&served, "store.db")},
+                          &reader, NULL) == STATUS_OK) {
         CHECK_INT("query", store_query(reader, &query, record_store_row, ids, cursor, NULL),
                   STATUS_OK);
         store_reader_close(reader);

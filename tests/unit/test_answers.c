@@ -35,7 +35,7 @@ static struct web *serve_web(struct web_source *source, unsigned threads)
     const struct web_options options = {.bind = "127.0.0.1",
                                         .threads = threads,
                                         .connections_max = 64,
-                                        .store_path = fixture.store_path};
+                                        .store = {.path = fixture.store_path}};
     struct web *web = NULL;
     struct err err = {0};
     if (web_start(&options, source, &web, &err) != STATUS_OK) {

@@ -529,7 +529,7 @@ static enum status start_web(struct web_options options, struct web **web, struc
     source.refused = record_refusal;
     options.bind = "127.0.0.1";
     options.threads = 1;
-    options.store_path = fixture.store_path;
+    options.store.path = fixture.store_path;
     *err = (struct err){0};
     return web_start(&options, &source, web, err);
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "logger/storage/store.h"
-#include "logger/storage/store_age.h"
 #include "logger/storage/store_schema.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
@@ -187,7 +186,9 @@ static void released_versions(void)
         make_version(version);
         struct err err = {0};
         struct store_reader *r = NULL;
-        CHECK_INT("not by a reader", store_reader_open(path, &r, &err), STATUS_E_STALE);
+        CHECK_INT("not by a reader",
+                  store_reader_open(&(struct store_params){.path = path}, &r, &err),
+                  STATUS_E_STALE);
         struct store *s = open_store(NULL);
         r = open_reader();
         expect("rows stay", r, everything, "r1:1 r2:1 r1:2");
@@ -466,7 +467,9 @@ static void old_version(void)
     run_sql(version_1);
     struct store_reader *r = NULL;
     struct err err = {0};
-    CHECK_INT("not by a reader", store_reader_open(path, &r, &err), STATUS_E_STALE);
+    CHECK_INT("not by a reader",
+              store_reader_open(&(struct store_params){.path = path}, &r, &err),
+              STATUS_E_STALE);
     CHECK_INT("will be rewritten", store_outdated_entries(path), 3);
     CHECK_INT("no store", store_outdated_entries("/no/such/file"), 0);
     struct store *s = open_store(NULL);
@@ -567,7 +570,7 @@ static void check_refused(const char *name, enum status want, const char *code)
     CHECK_INT(name, store_open(&params, &s, &err), want);
     CHECK_TEXT(name, err.where, path);
     CHECK_TEXT(name, fault_name(err.fault), code);
-    CHECK(name, store_reader_open(path, &r, NULL) != STATUS_OK);
+    CHECK(name, store_reader_open(&(struct store_params){.path = path}, &r, NULL) != STATUS_OK);
     CHECK(name, s == NULL && r == NULL);
 }
 

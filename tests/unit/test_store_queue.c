@@ -466,7 +466,7 @@ static void *race_read(void *context)
 {
     struct race *race = context;
     struct store_reader *r = NULL;
-    if (store_reader_open(path, &r, NULL) != STATUS_OK) {
+    if (store_reader_open(&(struct store_params){.path = path}, &r, NULL) != STATUS_OK) {
         return NULL;
     }
     while (!atomic_load(&race->over)) {

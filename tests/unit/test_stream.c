@@ -55,7 +55,7 @@ static void serve_web(unsigned threads)
                                         .connections_max = 16,
                                         .listeners_max = LISTENERS,
                                         .heartbeat_ms = HEARTBEAT_MS,
-                                        .store_path = fixture.store_path};
+                                        .store = {.path = fixture.store_path}};
     struct err err = {0};
     if (web_start(&options, &source, &web, &err) != STATUS_OK) {
         (void)fprintf(stderr, "%s: %s\n", err.where, err.text);

@@ -148,7 +148,7 @@ static struct web *serve_web(void)
                                         .threads = 2,
                                         .listeners_max = 256,
                                         .upload_bytes_max = FIXTURE_UPLOAD_MAX,
-                                        .store_path = fixture.store_path};
+                                        .store = {.path = fixture.store_path}};
     CHECK_INT("start", web_start(&options, &source, &web, &err), STATUS_OK);
     return web;
 }

@@ -28,7 +28,7 @@ static enum status try_start(const char *bind, uint16_t port, const char *token,
                                         .port = port,
                                         .token = token,
                                         .threads = 1,
-                                        .store_path = fixture.store_path};
+                                        .store = {.path = fixture.store_path}};
     *err = (struct err){0};
     return web_start(&options, &source, web, err);
 }

@@ -2,29 +2,25 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "logger/storage/lock.h"
 
 enum { IDLE_MAX = 8 };
 
 struct store_pool {
-    char *path;
+    struct store_params params;
     pthread_mutex_t lock;
     unsigned idle_count;
     struct store_reader *idle[IDLE_MAX];
 };
 
-enum status store_pool_create(const char *path, struct store_pool **out)
+enum status store_pool_create(const struct store_params *params, struct store_pool **out)
 {
     struct store_pool *pool = calloc(1, sizeof *pool);
-    char *copy = strdup(path);
-    if (!pool || !copy) {
-        free(pool);
-        free(copy);
+    if (!pool) {
         return STATUS_E_NOMEM;
     }
-    pool->path = copy;
+    pool->params = *params;
     lock_init(&pool->lock);
     *out = pool;
     return STATUS_OK;
@@ -39,7 +35,6 @@ void store_pool_destroy(struct store_pool *pool)
         store_reader_close(pool->idle[--pool->idle_count]);
     }
     (void)pthread_mutex_destroy(&pool->lock);
-    free(pool->path);
     free(pool);
 }
 
@@ -56,8 +51,8 @@ enum status store_pool_acquire(struct store_pool *pool, struct store_reader **re
         }
     }
     lock_release(&pool->lock);
-    return *reader || store_reader_open(pool->path, reader, err) == STATUS_OK ? STATUS_OK
-                                                                              : STATUS_E_IO;
+    return *reader || store_reader_open(&pool->params, reader, err) == STATUS_OK ? STATUS_OK
+                                                                                 : STATUS_E_IO;
 }
 
 enum status store_pool_release(struct store_pool *pool, struct store_reader *reader,

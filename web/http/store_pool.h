@@ -12,8 +12,9 @@
 
 struct store_pool;
 
-/* path: the SQLite file; need not exist yet. STATUS_E_NOMEM. */
-MUST_USE enum status store_pool_create(const char *path, struct store_pool **out);
+/* Its texts are borrowed. The store need not exist yet. STATUS_E_NOMEM. */
+MUST_USE enum status store_pool_create(const struct store_params *params,
+                                       struct store_pool **out);
 void store_pool_destroy(
     struct store_pool *pool); /* NULL allowed; all connections must be released */
 

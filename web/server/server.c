@@ -651,7 +651,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     if (status != STATUS_OK) {
         return status;
     }
-    if (store_pool_create(options->store_path, &web->context.pool) != STATUS_OK ||
+    if (store_pool_create(&options->store, &web->context.pool) != STATUS_OK ||
         trails_create(&web->context.trails) != STATUS_OK ||
         motion_history_create(&web->context.motions) != STATUS_OK) {
         return err_no_memory(err, "http", "out of memory");

@@ -7,6 +7,7 @@
 #ifndef WEB_SERVER_SERVER_H
 #define WEB_SERVER_SERVER_H
 
+#include "logger/storage/store.h"
 #include "web/http/web.h"
 
 struct web_options {
@@ -23,7 +24,7 @@ struct web_options {
     const char *tls_certificate, *tls_key; /* PEM files; NULL or "": plain HTTP */
     unsigned heartbeat_ms;                 /* interval of comments to a listener; 0: 15 s */
     size_t upload_bytes_max;               /* longest upload; below BODY_BYTES_MAX */
-    const char *store_path;                /* the SQLite file */
+    struct store_params store;             /* borrowed until web_stop() */
 };
 
 struct web;

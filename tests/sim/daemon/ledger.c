@@ -242,7 +242,7 @@ static void read_store(const char *path, struct lines *lines)
 {
     struct store_reader *reader = NULL;
     struct err err = {0};
-    enum status status = store_reader_open(path, &reader, &err);
+    enum status status = store_reader_open(&(struct store_params){.path = path}, &reader, &err);
     for (size_t k = 0; status == STATUS_OK && k < COUNT(kinds); k++) {
         char cursor[STORE_CURSOR_MAX] = "";
         char next[STORE_CURSOR_MAX];

@@ -1,9 +1,9 @@
-/* logger/storage/bag_reader.h - reads ROS 2 bags, MCAP or SQLite, one message at a time.
+/* service/bag/bag_reader.h - reads ROS 2 bags, MCAP or SQLite, one message at a time.
  *
  * Messages come in the order of the file, which need not be that of time.
  */
-#ifndef LOGGER_STORAGE_BAG_READER_H
-#define LOGGER_STORAGE_BAG_READER_H
+#ifndef SERVICE_BAG_BAG_READER_H
+#define SERVICE_BAG_BAG_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

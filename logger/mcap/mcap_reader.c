@@ -1,10 +1,10 @@
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "logger/storage/mcap_format.h"
+#include "logger/mcap/mcap_format.h"
 
 enum { IDS = 65536, PIECE_BYTES = 1 << 20 };
 

@@ -1,11 +1,11 @@
-/* logger/storage/mcap_reader.h - reads MCAP files from begin to end, one message at a time.
+/* logger/mcap/mcap_reader.h - reads MCAP files from begin to end, one message at a time.
  *
  * A summary is not needed: a file that a killed recorder left is read as far as it goes. Chunks
  * must not be compressed. No length of the file is trusted. Memory: one chunk, all schemas and
  * channels.
  */
-#ifndef LOGGER_STORAGE_MCAP_READER_H
-#define LOGGER_STORAGE_MCAP_READER_H
+#ifndef LOGGER_MCAP_MCAP_READER_H
+#define LOGGER_MCAP_MCAP_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
-/* logger/storage/mcap_writer.h - writes MCAP files, which PlotJuggler, Foxglove and Rerun open.
+/* logger/mcap/mcap_writer.h - writes MCAP files, which PlotJuggler, Foxglove and Rerun open.
  *
  * The layout is that of the MCAP specification: uncompressed chunks with indexes and CRCs. A
  * file that is cut anywhere keeps every chunk before the cut, because a channel is written into
  * the chunk of its first message. Memory: one chunk, 16 bytes per message of it, and the index.
  */
-#ifndef LOGGER_STORAGE_MCAP_WRITER_H
-#define LOGGER_STORAGE_MCAP_WRITER_H
+#ifndef LOGGER_MCAP_MCAP_WRITER_H
+#define LOGGER_MCAP_MCAP_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>

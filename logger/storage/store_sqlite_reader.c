@@ -1,23 +1,15 @@
-/* logger/storage/store_reader.c - queries of the store: pages of rows, rows in the order of
- * storing, and series for charts. */
-#include "logger/storage/store.h"
+/* logger/storage/store_sqlite_reader.c - queries of a SQLite store: pages of rows, rows in the
+ * order of storing, and series for charts. */
+#include "logger/storage/store_sqlite.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/hash.h"
-#include "logger/message/json_write.h"
-#include "logger/storage/store_parts.h"
 #include "logger/storage/store_schema.h"
 
-enum {
-    READER_BUSY_MS = 2000,
-    QUERY_SHAPES =
-        256, /* flags: newest first, pair, type, types, team, job, inconsistent, version */
-    MEMBER_MAX = 8 * EVENT_VERSION_MAX /* a member of a record, with escapes */
-};
+enum { READER_BUSY_MS = 2000 };
 
 /* A walk over the rows of a kind in the order of storing. */
 struct walk {
@@ -27,23 +19,39 @@ struct walk {
 };
 
 /* Statements are prepared at first use and stay prepared. */
-struct store_reader {
+struct sqlite_reader {
+    struct store_reader base;
     struct store_connection c;
-    sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
+    sqlite3_stmt *query[STORE_KIND_COUNT][STORE_QUERY_SHAPES];
     sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *span;
     struct walk walk[STORE_KIND_COUNT];
     struct bucket_reader buckets;
 };
 
-enum status store_reader_open(const char *path, struct store_reader **out, struct err *err)
+static struct sqlite_reader *reader_of(struct store_reader *base)
 {
-    struct store_reader *r = calloc(1, sizeof *r);
+    return (struct sqlite_reader *)base;
+}
+
+void store_sqlite_reader_close(struct store_reader *base)
+{
+    struct sqlite_reader *reader = reader_of(base);
+    store_disconnect(&reader->c);
+    free(reader);
+}
+
+enum status store_sqlite_reader_open(const struct store_params *params,
+                                     struct store_reader **out, struct err *err)
+{
+    const char *path = params->path;
+    struct sqlite_reader *r = calloc(1, sizeof *r);
     if (!r) {
         return err_no_memory(err, path, "out of memory");
     }
     int64_t version = 0;
+    r->base.engine = &store_sqlite;
     enum status status =
-        store_connect(&r->c, path, SQLITE_OPEN_READONLY, NULL, READER_BUSY_MS, err);
+        store_connect(&r->c, path, SQLITE_OPEN_READONLY, params->vfs, READER_BUSY_MS, err);
     if (status == STATUS_OK) {
         status = store_read_version(&r->c, &version, err);
     }
@@ -54,25 +62,18 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
                          (long long)version, STORE_SCHEMA_VERSION);
     }
     if (status != STATUS_OK) {
-        store_reader_close(r);
+        store_sqlite_reader_close(&r->base);
         return status;
     }
-    r->buckets.c = &r->c;
-    *out = r;
+    bucket_reader_init(&r->buckets, &r->c);
+    *out = &r->base;
     return STATUS_OK;
 }
 
-bool store_reader_is_in_place(const struct store_reader *reader)
+bool store_sqlite_reader_is_in_place(const struct store_reader *base)
 {
+    const struct sqlite_reader *reader = (const struct sqlite_reader *)base;
     return file_place_holds(&reader->c.place, reader->c.path);
-}
-
-void store_reader_close(struct store_reader *reader)
-{
-    if (reader) {
-        store_disconnect(&reader->c);
-        free(reader);
-    }
 }
 
 /* --- passing rows on ------------------------------------------------------------------ */
@@ -136,102 +137,6 @@ static enum status end_reading(const struct store_connection *c, int code,
 
 /* --- pages ---------------------------------------------------------------------------- */
 
-/* The key of the last row passed on. */
-struct key {
-    int64_t t_us;
-    int64_t n;
-    char pair[EVENT_PAIR_MAX];
-};
-
-struct page {
-    const struct store_query *query;
-    store_row_fn *row;
-    void *context;
-    struct key last;
-    int rows;
-    bool more;
-};
-
-static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
-{
-    const size_t n = strnlen(pair, EVENT_PAIR_MAX - 1);
-    memcpy(out, pair, n);
-    out[n] = '\0';
-}
-
-static const char *type_of(const struct store_query *query)
-{
-    return query->types ? query->types : query->type;
-}
-
-/* Formats "t_us.n.check.pair". The check covers the query, so that a cursor of another list is
- * refused instead of giving a meaningless page. */
-static void write_cursor(const struct store_query *query, const struct key *key,
-                         char out[STORE_CURSOR_MAX])
-{
-    char all[STORE_SQL_MAX];
-    const char *const *version = query->version;
-    (void)snprintf(all, sizeof all, "%d %d %d %s %s %s %s %s %s %lld %lld %lld %lld %s",
-                   (int)query->kind, query->newest_first, query->inconsistent,
-                   query->pair ? query->pair : "", type_of(query) ? type_of(query) : "",
-                   query->team ? query->team : "", query->job ? query->job : "",
-                   version[SIDE_REAL] ? version[SIDE_REAL] : "",
-                   version[SIDE_VIRTUAL] ? version[SIDE_VIRTUAL] : "",
-                   (long long)(query->moving ? 0 : query->since_us),
-                   (long long)(query->moving ? 0 : query->until_us), (long long)key->t_us,
-                   (long long)key->n, key->pair);
-    (void)snprintf(out, STORE_CURSOR_MAX, "%lld.%lld.%llx.%s", (long long)key->t_us,
-                   (long long)key->n, (unsigned long long)hash_text(all), key->pair);
-}
-
-static bool read_cursor(const struct store_query *query, const char *text, struct key *key)
-{
-    char again[STORE_CURSOR_MAX];
-    char *end = NULL;
-    const char *pair = strrchr(text, '.');
-    key->t_us = strtoll(text, &end, 10);
-    key->n = strtoll(*end ? end + 1 : end, NULL, 10);
-    copy_pair(pair ? pair + 1 : "", key->pair);
-    write_cursor(query, key, again);
-    return strcmp(text, again) == 0;
-}
-
-/* One row more than requested shows whether there is a next page. */
-static bool add_page_row(void *context, const struct store_row *row)
-{
-    struct page *page = context;
-    page->more = page->rows == page->query->limit;
-    if (page->more) {
-        return false;
-    }
-    page->rows++;
-    page->last.t_us = row->t_us;
-    page->last.n = (int64_t)row->n;
-    copy_pair(row->pair, page->last.pair);
-    page->more = !page->row(page->context, row);
-    return !page->more;
-}
-
-static bool has_version(const struct store_query *query)
-{
-    return query->version[SIDE_REAL] || query->version[SIDE_VIRTUAL];
-}
-
-/* Writes the member as records have it. No text within a record contains these bytes, because
- * its quotes are escaped. "": no version is asked for, and every record has it. */
-static const char *write_version(enum side side, const char *version, char out[MEMBER_MAX])
-{
-    char object[MEMBER_MAX];
-    const size_t bytes =
-        JSON_FORMAT(object, sizeof object,
-                    JSON(side == SIDE_REAL ? "real_version" : "virtual_version", version));
-    out[0] = '\0';
-    if (version && bytes > 2) {
-        (void)snprintf(out, MEMBER_MAX, "%.*s", (int)bytes - 2, object + 1);
-    }
-    return out;
-}
-
 void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
 {
     /* The key is compared as a whole, so that the index alone finds the page. The other end of
@@ -255,44 +160,27 @@ void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
         query->pair ? " AND pair = ?5" : "", type,
         query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
         query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "",
-        has_version(query) ? " AND instr(json, ?9) > 0 AND instr(json, ?10) > 0" : "", order,
-        query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+        store_has_version(query) ? " AND instr(json, ?9) > 0 AND instr(json, ?10) > 0" : "",
+        order, query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
 /* Returns the types of the bound values, up to the last one of the statement. */
 static const char *bound_texts(const struct store_query *query)
 {
-    return has_version(query) ? "iiiitttttt"
-           : query->job       ? "iiiitttt"
-           : query->team      ? "iiiittt"
-           : type_of(query)   ? "iiiitt"
-                              : "iiiit";
+    return store_has_version(query)  ? "iiiitttttt"
+           : query->job              ? "iiiitttt"
+           : query->team             ? "iiiittt"
+           : store_query_type(query) ? "iiiitt"
+                                     : "iiiit";
 }
 
-enum status store_query(struct store_reader *reader, const struct store_query *query,
-                        store_row_fn *row, void *context, char next_cursor[STORE_CURSOR_MAX],
-                        struct err *err)
+enum status store_sqlite_query(struct store_reader *base, const struct store_query *query,
+                               const struct store_key *from, store_row_fn *row, void *context,
+                               struct err *err)
 {
-    if (query->limit < 1 || query->limit > STORE_PAGE_MAX) {
-        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limit", "must be from 1 to %d",
-                       STORE_PAGE_MAX);
-    }
-    /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us. Above it
-     * is "from since_us on", below it is "before until_us". */
-    struct key from = {.t_us = query->newest_first ? query->until_us : query->since_us,
-                       .n = -1};
-    if (query->cursor && query->cursor[0] != '\0' &&
-        !read_cursor(query, query->cursor, &from)) {
-        return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
-                       "is not a cursor of this list: use the one from the previous page");
-    }
-    char member[SIDE_COUNT][MEMBER_MAX];
-    const size_t shape = (has_version(query) ? 128U : 0U) | (query->types ? 64U : 0U) |
-                         (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
-                         (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
-                         (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
-    sqlite3_stmt **statement = &reader->query[query->kind][shape];
-    struct page page = {.query = query, .row = row, .context = context};
+    struct sqlite_reader *reader = reader_of(base);
+    char member[SIDE_COUNT][STORE_MEMBER_MAX];
+    sqlite3_stmt **statement = &reader->query[query->kind][store_query_shape(query)];
     int code = SQLITE_OK;
     if (!*statement) {
         char sql[STORE_SQL_MAX];
@@ -300,26 +188,20 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         code = store_prepare(&reader->c, statement, "%s", sql);
     }
     if (code == SQLITE_OK) {
-        code = store_bind(
-            *statement, bound_texts(query), (int64_t)query->limit + 1,
-            query->newest_first ? query->since_us : query->until_us, from.t_us, from.n,
-            query->pair ? query->pair : from.pair, type_of(query), query->team, query->job,
-            write_version(SIDE_REAL, query->version[SIDE_REAL], member[SIDE_REAL]),
-            write_version(SIDE_VIRTUAL, query->version[SIDE_VIRTUAL], member[SIDE_VIRTUAL]));
+        code = store_bind(*statement, bound_texts(query), (int64_t)query->limit + 1,
+                          query->newest_first ? query->since_us : query->until_us, from->t_us,
+                          from->n, query->pair ? query->pair : from->pair,
+                          store_query_type(query), query->team, query->job,
+                          store_version_member(query, SIDE_REAL, member[SIDE_REAL]),
+                          store_version_member(query, SIDE_VIRTUAL, member[SIDE_VIRTUAL]));
     }
-    if (code == SQLITE_OK) {
-        next_cursor[0] = '\0';
-        code = hand_out(*statement, query->kind, add_page_row, &page);
-    }
-    if (page.more) {
-        write_cursor(query, &page.last, next_cursor);
-    }
+    code = code == SQLITE_OK ? hand_out(*statement, query->kind, row, context) : code;
     return end_reading(&reader->c, code, *statement, err);
 }
 
 /* --- in the order of storing ---------------------------------------------------------- */
 
-static bool is_held(const struct store_reader *r)
+static bool is_held(const struct sqlite_reader *r)
 {
     return sqlite3_get_autocommit(r->c.db) == 0;
 }
@@ -340,7 +222,7 @@ static void walk_on(struct walk *walk)
 }
 
 /* Begins a walk behind this row. */
-static void begin_walk(struct store_reader *r, enum store_kind kind, int64_t seq)
+static void begin_walk(struct sqlite_reader *r, enum store_kind kind, int64_t seq)
 {
     struct walk *walk = &r->walk[kind];
     int code = store_prepare(&r->c, &walk->rows,
@@ -354,7 +236,7 @@ static void begin_walk(struct store_reader *r, enum store_kind kind, int64_t seq
     }
 }
 
-static int search_row(struct store_reader *r, const struct store_row *row, bool *found)
+static int search_row(struct sqlite_reader *r, const struct store_row *row, bool *found)
 {
     const struct store_table *t = &store_tables[row->kind];
     const bool typed = row->kind != STORE_ENTRIES;
@@ -373,9 +255,10 @@ static int search_row(struct store_reader *r, const struct store_row *row, bool 
 /* A backfill looks up most rows in the order of storing. After two searches have found adjacent
  * rows, a walk from row to row replaces the search. This is done only in a held reader, because
  * there an open statement does not prolong the transaction. */
-enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
-                        struct err *err)
+enum status store_sqlite_holds(struct store_reader *base, const struct store_row *row,
+                               bool *holds, struct err *err)
 {
+    struct sqlite_reader *reader = reader_of(base);
     struct walk *walk = &reader->walk[row->kind];
     *holds = is_at_row(walk, row);
     if (*holds) {
@@ -393,8 +276,9 @@ enum status store_holds(struct store_reader *reader, const struct store_row *row
     return end_reading(&reader->c, code, reader->holds[row->kind], err);
 }
 
-void store_reader_hold(struct store_reader *reader, bool on)
+void store_sqlite_hold(struct store_reader *base, bool on)
 {
+    struct sqlite_reader *reader = reader_of(base);
     if (is_held(reader) == on) {
         return;
     }
@@ -407,9 +291,10 @@ void store_reader_hold(struct store_reader *reader, bool on)
     (void)status;
 }
 
-enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
-                        int limit, store_row_fn *row, void *context, struct err *err)
+enum status store_sqlite_since(struct store_reader *base, enum store_kind kind, uint64_t after,
+                               int limit, store_row_fn *row, void *context, struct err *err)
 {
+    struct sqlite_reader *reader = reader_of(base);
     sqlite3_stmt **statement = &reader->since[kind];
     int code = store_prepare(&reader->c, statement,
                              "SELECT " ROWS " WHERE seq > ?1 ORDER BY seq LIMIT ?2",
@@ -422,9 +307,10 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
     return end_reading(&reader->c, code, *statement, err);
 }
 
-enum status store_last_seq(struct store_reader *reader, enum store_kind kind, uint64_t *seq,
-                           struct err *err)
+enum status store_sqlite_last_seq(struct store_reader *base, enum store_kind kind,
+                                  uint64_t *seq, struct err *err)
 {
+    const struct sqlite_reader *reader = reader_of(base);
     char sql[64];
     int64_t last = 0;
     (void)snprintf(sql, sizeof sql, "SELECT max(0, coalesce(max(seq), 0)) FROM %s",
@@ -443,19 +329,16 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
     "FROM entries INDEXED BY entries_lags WHERE pair = ?1 AND t_us >= ?2 AND t_us < ?3 ORDER " \
     "BY t_us"
 
-enum status store_series(struct store_reader *reader, const char *pair, int64_t since_us,
-                         int64_t until_us, int64_t width_us, store_bucket_fn *emit,
-                         void *context, struct err *err)
+enum status store_sqlite_series(struct store_reader *base, int level, const char *pair,
+                                int64_t since_us, int64_t until_us, store_bucket_fn *emit,
+                                void *context, struct err *err)
 {
-    int level = STORE_WIDTHS - 1;
-    while (level >= 0 && store_widths_us[level] > width_us) {
-        level--;
-    }
+    struct sqlite_reader *reader = reader_of(base);
     /* All reads must see the same commit. */
     enum status status = store_run_sql(&reader->c, "read", err, "BEGIN");
     if (status == STATUS_OK) {
-        const int code =
-            bucket_read(&reader->buckets, level, pair, since_us, until_us, emit, context);
+        const int code = bucket_read(&reader->buckets.source, level, pair, since_us, until_us,
+                                     emit, context);
         status = code == SQLITE_OK ? STATUS_OK : store_fail(&reader->c, code, "read", err);
         const enum status ended = store_run_sql(&reader->c, "read", err, "COMMIT");
         status = status == STATUS_OK ? ended : status;
@@ -463,10 +346,11 @@ enum status store_series(struct store_reader *reader, const char *pair, int64_t 
     return status;
 }
 
-enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
-                       int64_t until_us, bool *any, int64_t *oldest_us, int64_t *newest_us,
-                       struct err *err)
+enum status store_sqlite_span(struct store_reader *base, const char *pair, int64_t since_us,
+                              int64_t until_us, bool *any, int64_t *oldest_us,
+                              int64_t *newest_us, struct err *err)
 {
+    struct sqlite_reader *reader = reader_of(base);
     int code = store_prepare(&reader->c, &reader->span,
                              "SELECT (SELECT t_us " POINTS " LIMIT 1),"
                              " (SELECT t_us " POINTS " DESC LIMIT 1)");

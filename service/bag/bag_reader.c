@@ -1,4 +1,4 @@
-#include "logger/storage/bag_reader.h"
+#include "service/bag/bag_reader.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "logger/storage/journal_files.h"
-#include "logger/storage/mcap_reader.h"
+#include "logger/mcap/mcap_reader.h"
 
 enum { SQLITE_MAGIC_BYTES = 16 };
 

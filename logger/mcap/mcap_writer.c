@@ -1,4 +1,4 @@
-#include "logger/storage/mcap_writer.h"
+#include "logger/mcap/mcap_writer.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "logger/storage/mcap_format.h"
+#include "logger/mcap/mcap_format.h"
 
 /* Bytes that grow. */
 struct bytes {

@@ -1,10 +1,10 @@
-/* logger/storage/mcap_format.h - names of the MCAP format that its writer and reader share.
+/* logger/mcap/mcap_format.h - names of the MCAP format that its writer and reader share.
  *
  * Specification: MCAP, version 0. A record is an opcode, its length in 8 bytes, and its
  * content; numbers are little-endian, a text has its length in 4 bytes before it.
  */
-#ifndef LOGGER_STORAGE_MCAP_FORMAT_H
-#define LOGGER_STORAGE_MCAP_FORMAT_H
+#ifndef LOGGER_MCAP_MCAP_FORMAT_H
+#define LOGGER_MCAP_MCAP_FORMAT_H
 
 #define MCAP_MAGIC "\x89MCAP0\r\n"
 
