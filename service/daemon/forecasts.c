@@ -25,13 +25,6 @@ struct forecasts {
 
 /* ---- one forecast ---- */
 
-static const struct pair *read_pair(void *context, uint32_t pair, const struct pair_params **p)
-{
-    const struct view *view = context;
-    *p = &view->params[pair];
-    return view->pairs[pair];
-}
-
 static bool record_forecast(const struct forecasts *f, const char *team,
                             const struct team_forecast *what)
 {
@@ -55,14 +48,10 @@ static bool make_forecast(const struct forecasts *f, const struct view *view, si
     const struct team_params *p = &view->teams[team];
     void *memory = malloc(team_live_predict_bytes(p));
     struct team_forecast *what = malloc(sizeof *what);
-    union {
-        const struct view *view;
-        void *context;
-    } reader = {.view = view};
     bool made = memory && what;
     if (made) {
-        team_live_predict(memory, view->live_teams[team], p, view->t_us, read_pair,
-                          reader.context, what);
+        team_live_predict(memory, view->live_teams[team], p, view->t_us, view_read_pair, &view,
+                          what);
         made = record_forecast(f, p->name, what);
     }
     free(memory);

@@ -2,6 +2,7 @@
 
 #include "logger/message/json_write.h"
 #include "service/daemon/daemon_parts.h"
+#include "service/job/plan_call.h"
 #include "service/job/upload_jobs.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/log.h"
@@ -150,6 +151,7 @@ struct web_source web_calls_source(struct daemon *d)
         .identify = identify_jobs_submit,
         .check_simulate = simulate_jobs_check,
         .simulate = simulate_jobs_submit,
+        .plan = plan_call_write,
         .check_replay = replay_jobs_check,
         .replay = replay_jobs_submit,
         .cancel_job = worker_cancel,

@@ -1,5 +1,6 @@
 /* service/job/simulate_jobs.c - POST /api/v1/teams/simulate: parses its query and simulates
  * a team as a job. */
+#include "service/job/query_settings.h"
 #include "service/job/upload_jobs.h"
 
 #include <stdio.h>
@@ -10,16 +11,14 @@
 #include "service/team/team_settings.h"
 #include "service/team/team_simulate_report.h"
 
-enum { RUNS = 10000, RUNS_MAX = 1000000, SEED_MAX = 2147483647, SETTINGS_MAX = 64 };
+enum { RUNS = 10000, RUNS_MAX = 1000000 };
 static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e6;
 
 /* The request; all zero is the default. */
 struct simulate_request {
     double runs, seed, horizon_s;
     char team[TEAM_NAME_MAX];
-    char settings[QUERY_TEXT_MAX + 1]; /* split at its commas */
-    const char *setting[SETTINGS_MAX];
-    size_t setting_count;
+    struct query_settings settings;
 };
 
 struct simulation {
@@ -36,23 +35,6 @@ struct simulation {
 
 static const char *const parameters[] = {"runs", "seed", "horizon_s", "team", "set"};
 
-/* Parses "R1.speed=+10%,IB.capacity=2". */
-static enum status parse_settings(const struct query_value *v, struct simulate_request *w)
-{
-    char *at = w->settings;
-    (void)snprintf(w->settings, sizeof w->settings, "%s", v->text);
-    for (char *one = strsep(&at, ","); one; one = strsep(&at, ",")) {
-        const char *dot = strchr(one, '.');
-        if (w->setting_count == SETTINGS_MAX || !dot || !strchr(dot, '=')) {
-            return query_refuse(v, FAULT_BAD_FORMAT,
-                                "at most 64 of NAME.WHAT=VALUE, with commas between, were "
-                                "expected");
-        }
-        w->setting[w->setting_count++] = one;
-    }
-    return STATUS_OK;
-}
-
 static enum status parse_value(void *context, size_t i, const struct query_value *v)
 {
     struct simulate_request *w = context;
@@ -60,13 +42,13 @@ static enum status parse_value(void *context, size_t i, const struct query_value
     case 0:
         return query_number(v, 1, RUNS_MAX, true, &w->runs);
     case 1:
-        return query_number(v, 0, SEED_MAX, true, &w->seed);
+        return query_number(v, 0, QUERY_SEED_MAX, true, &w->seed);
     case 2:
         return query_number(v, 1, HORIZON_MAX_S, false, &w->horizon_s);
     case 3:
         return query_text(v, sizeof w->team, w->team);
     default:
-        return parse_settings(v, w);
+        return query_settings_read(v, &w->settings);
     }
 }
 
@@ -113,8 +95,8 @@ static enum status load_team(struct simulation *s, struct err *err)
         return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "team", "the file has %s",
                        names[0] ? names : "no team");
     }
-    st = team_settings_make(p, s->simulate_request.setting, s->simulate_request.setting_count,
-                            &s->team, &errors);
+    st = team_settings_make(p, s->simulate_request.settings.texts,
+                            s->simulate_request.settings.count, &s->team, &errors);
     if (st != STATUS_OK) {
         return copy_first_error(&errors, st, err);
     }

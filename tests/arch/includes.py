@@ -108,9 +108,9 @@ service/map: base/text base/errors base/numbers logger/message twin/pair twin/ma
 service/forecast: base/text base/errors base/numbers logger/message logger/codec identification/travel twin/pair twin/report
   twin/sim/robot twin logger/storage config/options config/labfile web/http service/tool service/client service/mqtt
   service/sim/mission service/replay
-service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/team/live twin/report config/team
+service/team: base/text base/errors base/numbers logger/message twin/pair twin/team/step twin/team/check twin/team/live twin/report config/team
   config/labfile service/tool service/mqtt service/replay
-service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http
+service/job: base/text base/errors base/numbers logger/message twin/team/live logger/storage config/team config/labfile web/http
   service/identify service/replay service/team
 service/daemon: base/text base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt

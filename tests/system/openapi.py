@@ -37,10 +37,12 @@ PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5, forecast: {pub
 teams:
   cell:
     resources: {IB: {}}
-    tasks: {PickPrt: {op: go}, Rest: {op: go, safe: true}}
+    tasks: {PickPrt: {op: go, nominal_s: 5}, Rest: {op: go, nominal_s: 2, safe: true}}
     buffers: {IB: [a]}
     sequences: {j: [Lock: IB, PickPrt, Rest, UnLock: IB]}
     robots: {R1: {pair: t1, sequence: j}, R2: {pair: t2, sequence: j, start_s: 3600}, R3: {pair: t3}}
+    plan: {first: {seq: j, robots: R1}, second: {seq: j, robots: R2, after: first}}
+  unplanned: {tasks: {Go: {op: go}}, sequences: {s: [Go]}, robots: {R1: {sequence: s}}}
 """ + f"machines: [{SOURCE}/config/machines/counter.yaml]\n"
 MOVES = 30
 LISTENERS = 8
@@ -52,7 +54,7 @@ WRONG = {"limit": "0", "cursor": "abc", "since": "tomorrow", "until": "2026-13-0
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
          "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "arm": "snake", "reference": "mass",
          "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag",
-         "runs": "0", "seed": "-1", "horizon_s": "0", "team": "", "job": "", "set": "faster", "inertia": "-1", "torque_per_unit": "nan",
+         "runs": "0", "seed": "-1", "spread": "1", "draws": "-1", "horizon_s": "0", "team": "", "job": "", "set": "faster", "inertia": "-1", "torque_per_unit": "nan",
          "mass": "heavy", "yaw_inertia": "-1", "real_version": "", "virtual_version": "", "rotation_rad": "far", "displacement_m": "nan", "level": "0.99", "open": "2", "goal": "2",
          "curves": "often", "held_out_bytes": "-1", "held_out_name": "x" * 200}
 # Further parameters that a value needs to be right.
@@ -300,6 +302,7 @@ def refuse_teams(lab):
         lab.send(lab.by_id[name], {"robot": "R2"}, want=(409,))
     lab.send(lab.by_id["postTeamRelease"], media="application/json", body='{"fence": 99}', want=(409,))
     lab.send(lab.by_id["postTeamJob"], media="application/json", body='{"part": "a", "seq": "walk"}', want=(409,))
+    lab.send(lab.by_id["getTeamPlan"], {"team": "unplanned"}, want=(409,))
     for name in ("postTeamStart", "postTeamStop"):
         lab.send(lab.by_id[name], want=(202,))
         lab.send(lab.by_id[name], want=(409,))

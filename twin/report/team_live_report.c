@@ -217,6 +217,7 @@ void team_live_report(struct json_writer *w, const char *key, const struct team_
     JSON_MAP(w, "pairs", size_t i = 0; i < p->robot_count; i++) {
         json_write_text(w, p->robots[i].name, p->robots[i].pair[0] ? p->robots[i].pair : NULL);
     }
+    JSON_WRITE(w, JSON("planned", p->planned_count));
     JSON_WRITE_OBJECT(w, "counts",
                       JSON_OF(&live->counts, requests, repeated, rejected, malformed,
                               activities, commands, halts, effects));

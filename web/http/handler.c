@@ -157,6 +157,13 @@ size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
     return i;
 }
 
+const struct pair *view_read_pair(void *context, uint32_t pair, const struct pair_params **p)
+{
+    const struct view *const *view = context;
+    *p = &(*view)->params[pair];
+    return (*view)->pairs[pair];
+}
+
 const struct pair_following *view_following(const struct view *view, size_t pair)
 {
     return view->following ? view->following[pair] : NULL;

@@ -69,6 +69,9 @@ struct view {
 /* Find the index of a pair by id, [bytes]; pair_count: none. */
 size_t view_find_pair(const struct view *view, const char *id, size_t bytes);
 
+/* A team_live_read_pair: context is the address of a const struct view *. */
+const struct pair *view_read_pair(void *context, uint32_t pair, const struct pair_params **p);
+
 /* Get a pair's following state. NULL: the pair does not follow. */
 const struct pair_following *view_following(const struct view *view, size_t pair);
 
@@ -164,6 +167,11 @@ struct web_source {
     enum status (*check_simulate)(void *jobs, const char *query, struct err *err);
     enum status (*simulate)(void *jobs, const char *query, char *text, size_t bytes,
                             uint64_t *job, struct err *err);
+    /* Writes the plan of a team as JSON, with the durations that this view knows. It takes up
+     * to a tenth of a second. query: as above. STATUS_E_ARG: err->where names the faulty
+     * parameter; STATUS_E_EMPTY: there is no plan, or a duration is missing; STATUS_E_NOMEM. */
+    enum status (*plan)(const struct view *view, size_t team, const char *query,
+                        struct body *out, struct err *err);
     /* The same two for a journal or a table of moves to replay. */
     enum status (*check_replay)(void *jobs, const struct web_replay *what, struct err *err);
     enum status (*replay)(void *jobs, const struct web_replay *what, char *text, size_t bytes,

@@ -74,6 +74,22 @@ void get_team_jobs(const struct web_request *request, struct web_response *respo
     get_part(request, response, team_live_report_jobs);
 }
 
+void get_team_plan(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    const enum status status =
+        source->plan(request->view, request->team, request->query_text, &response->body, &err);
+    response->tagged = true;
+    if (status == STATUS_E_ARG) {
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    } else if (status != STATUS_OK) {
+        web_problem_err(request, response,
+                        status == STATUS_E_EMPTY ? PROBLEM_TEAM_REFUSES : PROBLEM_INTERNAL,
+                        &err);
+    }
+}
+
 void get_team_machines(const struct web_request *request, struct web_response *response)
 {
     get_part(request, response, team_live_report_machines);

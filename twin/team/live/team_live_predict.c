@@ -91,27 +91,35 @@ void team_live_predict_pair(struct team_prediction *tp, uint16_t robot, const st
     team_predict_forecasts(tp, robot, &all, (enum forecast_quantity)side);
 }
 
-static void learn_robot(struct predictor *s, uint16_t i, team_live_read_pair *read,
-                        void *context)
+static void learn_robot(struct team_prediction *tp, const struct team_live *live, uint16_t i,
+                        team_live_read_pair *read, void *context)
 {
-    const struct team_live_robot *r = team_live_robot(s->live, s->p, i);
+    const struct team_live_robot *r = team_live_robot(live, tp->params, i);
     enum status status = STATUS_OK;
     if (read && r->pair != TEAM_LIVE_NO_PAIR) {
         const struct pair_params *p = NULL;
         const struct pair *pair = read(context, r->pair, &p);
-        team_live_predict_pair(s->tp, i, pair, p, r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL);
+        team_live_predict_pair(tp, i, pair, p, r->virtual_only ? SIDE_VIRTUAL : SIDE_REAL);
     }
     for (uint32_t k = 0; k < r->law_count; k++) {
         const struct team_live_law *law = &r->law[k];
         const struct team_activity what = {i, law->task, law->arg};
-        status = team_predict_measured(s->tp, &what, law->laps.n, law->laps.mean_s,
+        status = team_predict_measured(tp, &what, law->laps.n, law->laps.mean_s,
                                        team_laps_sd(&law->laps),
                                        team_laps_of_one_move(&law->turns, &law->distances));
     }
     (void)status; /* too few: the next law is used */
     const struct team_pose pose = {r->pose[0], r->pose[1], r->pose[2]};
     if (r->posed) {
-        team_predict_pose(s->tp, i, &pose);
+        team_predict_pose(tp, i, &pose);
+    }
+}
+
+void team_live_predict_learn(struct team_prediction *tp, const struct team_live *live,
+                             team_live_read_pair *read, void *context)
+{
+    for (uint16_t i = 0; i < tp->params->robot_count; i++) {
+        learn_robot(tp, live, i, read, context);
     }
 }
 
@@ -316,9 +324,7 @@ void team_live_predict(void *memory, const struct team_live *live, const struct 
     s->tp = team_prediction_init(pieces[0], p);
     s->draw = team_draw_init(pieces[1], s->tp);
     s->simulator = team_simulator_init(pieces[2], p);
-    for (uint16_t i = 0; i < p->robot_count; i++) {
-        learn_robot(s, i, read, context);
-    }
+    team_live_predict_learn(s->tp, live, read, context);
     plan_starts(s);
     find_jobs(s);
     memset(out, 0, sizeof *out);

@@ -30,6 +30,11 @@ typedef const struct pair *team_live_read_pair(void *context, uint32_t pair,
 void team_live_predict_pair(struct team_prediction *tp, uint16_t robot, const struct pair *pair,
                             const struct pair_params *p, enum side side);
 
+/* Sets what the live team knows of its robots: moves of their pairs, measured laps and poses.
+ * read NULL: without the pairs. */
+void team_live_predict_learn(struct team_prediction *tp, const struct team_live *live,
+                             team_live_read_pair *read, void *context);
+
 size_t team_live_predict_bytes(const struct team_params *p);
 
 /* Predicts from the team's state at t_us, for its newest request. memory:
