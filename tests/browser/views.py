@@ -291,18 +291,37 @@ def check_drawn(browser, lab):
 
 
 def make_team(lab):
-    """The shipped team of class 3 with many parts, and robots fast enough for the test."""
+    """The shipped team of class 3 with many parts, and robots fast enough for the test; and that of the plan."""
     head = lab.lab.read_text()
+    plan = (SOURCE / "config/examples/class4_plan.yaml").read_text()
+    plan = re.sub(r"pair: r[12], ", "", plan[plan.index("  cell:"):]).replace("cell:", "planned:")
     text = (SOURCE / "config/examples/class3.yaml").read_text()
     text = re.sub(r"buffers: .*", f"buffers: {{IB: [{', '.join('ab' * 40)}]}}", text[text.index("defaults:"):])
-    lab.lab.write_text(head[:head.index("\npairs:")] + "\n" + text)
+    lab.lab.write_text(head[:head.index("\npairs:")] + "\n" + text + plan)
+
+
+def check_plan(browser):
+    """The plan before anything is measured; with more room; and a wrong question."""
+    browser.open("#/team/planned")
+    browser.wait("document.querySelectorAll('.plan-chart g').length === 9", "six tasks, one of both robots, two clashes")
+    words = browser.text()
+    for part in ("Nothing runs the plan", "52.0 s", "No plan of these tasks is shorter", "75 % of 200 plays", "a1 and b1 both need IB",
+                 "6 of 6 guesses"):
+        assert part in words, (part, words)
+    check_sound(browser, "team, planned")
+    browser.shots("team-plan")
+    browser.find("#plan-set").send_keys("IB.capacity=2", Keys.ENTER)
+    browser.wait("document.querySelectorAll('.plan-chart g').length === 7", "no clash with two places")
+    assert "set=IB.capacity%3D2" in browser.value("location.hash"), browser.value("location.hash")
+    browser.find("#plan-set").send_keys(",R9.speed=+5%", Keys.ENTER)
+    browser.wait("document.body.innerText.includes(\"no robot and no resource of team planned is called 'R9'\")", "who is meant")
 
 
 def check_team(browser, lab):
     """Before it begins, at work with its prediction, in trouble; the steps that lead to it are marked."""
     browser.open("#/team/cell")
     browser.wait("document.querySelector('h1')?.textContent === 'Team cell'", "the team")
-    browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Team'", "its place is marked")
+    browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Team cell'", "its place is marked")
     browser.wait("document.body.textContent.includes('Nothing was predicted yet')", "nothing has begun")
     check_sound(browser, "team, not begun")
     lab.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
@@ -543,4 +562,5 @@ with Lab() as lab:
     with Browser(lab.address, "view") as browser:
         timed("team", check_team, browser, lab)
         timed("team map", check_team_map, browser)
-        browser.check_quiet()
+        timed("plan", check_plan, browser)
+        browser.check_quiet(allowed=("plan?set=",))

@@ -134,6 +134,9 @@ const HELP = {
     "Over time": [
         "What each robot did, and what was predicted when the team began. A bar outside of its whisker took "
         + "longer than nine of ten runs would.", "teams.md"],
+    "Plan": [
+        "Start times of the tasks under plan of the lab file, by the durations measured so far. A lane below the "
+        + "robots shows which tasks need one place at the same time: one of them will wait.", "teams.md"],
     "How long it takes": [
         "Predicted and measured durations of the team's parts. Nine of ten should be within their interval.",
         "teams.md"],

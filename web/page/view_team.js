@@ -6,6 +6,7 @@ import {count, duration, known, labNow, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
 import {pairAddress, setQuery} from "./router.js";
 import {mountJobs, mountMachines, runSection} from "./team_parts.js";
+import {mountPlan} from "./team_plan.js";
 import {confirm} from "./token.js";
 import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, svg, symbol,
     table} from "./ui.js";
@@ -196,15 +197,18 @@ export async function mount(root, {route, signal}) {
     }
     const path = `teams/${encodeURIComponent(route.team)}`;
     const notice = el("div", {role: "status"});
-    const [facts_, runs, robots, resources, over, jobs, machines] = places(7);
+    const [facts_, runs, robots, resources, over, plan, jobs, machines] = places(8);
     const starter = el("div", {class: "actions"});
     show(root);
     let renew = null;
-    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, runs, jobs,
-        resources, machines);
+    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, plan, runs,
+        jobs, resources, machines);
     const refresh = watch(signal, path, {types: ["team"], everyMs: EVERY_MS}, team => {
         page.say(null);
         const now = labNow();
+        if (!renew && team.planned > 0) {
+            mountPlan(plan, path, Object.keys(team.state.robots), route.query, signal);
+        }
         renew ??= chart(over, route.team, team, path, route.query, signal);
         renew(team);
         const idle = Object.values(team.state.robots).some(r => r.state === "IDLE");
