@@ -7,7 +7,7 @@
 #include "twin/team/live/team_live_predict.h"
 #include "web/http/body.h"
 
-/* These bound the time of an answer: 64 tasks of so many activities take 0.1 s. */
+/* These bound the time of an answer: 64 tasks with the most activities take 0.1 s. */
 enum { DRAWS_MAX = 1000, ACTIVITIES_MAX = TEAM_LIVE_PREDICT_LONGEST };
 static const double SPREAD = 0.2, SPREAD_MAX = 0.99;
 

@@ -9,7 +9,7 @@ import {watch} from "./watch.js";
 
 const EVERY_MS = 10000;
 const ROWS_MAX = 20;
-// As the chart over time has them: width, height of a lane, and the robots' colours.
+// The chart over time has the same sizes and colours.
 const [WIDTH, LANE, TOP, RIGHT, CHARACTER] = [960, 26, 24, 16, 6];
 const COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377"];
 
@@ -121,7 +121,8 @@ export function mountPlan(root, path, robots, query, signal) {
     const address = () => `${path}/plan${input.value.trim() ? `?set=${encodeURIComponent(input.value.trim())}` : ""}`;
     show(root, section("Plan",
         muted("Who should begin which task when, so that nobody waits. Nothing runs the plan: “Start the team” lets "
-            + "every robot begin its own sequence."),
+            + "every robot begin its own sequence. To use the plan, write its order into the sequences of the lab "
+            + "file."),
         el("div", {class: "bar"}, field("What if", input)), shown));
     const refresh = watch(signal, s => get(address(), s), {everyMs: EVERY_MS},
         plan => redraw(shown, planned(plan, robots)), error => show(shown, failure(error)));
