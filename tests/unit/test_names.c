@@ -19,6 +19,7 @@
 #include "logger/message/bar.h"
 #include "service/evidence/condition.h"
 #include "service/evidence/gate.h"
+#include "service/engine/ownership.h"
 #include "service/forecast/drive_plan.h"
 #include "service/map/sweeps.h"
 #include "service/identify/dynamics_journal.h"
@@ -127,6 +128,8 @@ static const struct {
     TABLE(odometry_combination_names),
     TABLE(odometry_parameter_names),
     TABLE(online_gate_names),
+    TABLE(ownership_state_names),
+    TABLE(ownership_alarm_names),
     TABLE(pair_kind_names),
     TABLE(pair_mode_names),
     TABLE(parameter_action_names),
