@@ -80,7 +80,7 @@ static void request_ask(struct step *s)
                                             .refill = s->o->resume == OWNERSHIP_REFILLING});
 }
 
-/* What a state does when no statement runs. */
+/* Requests the statement that the state needs next. None runs now. */
 static void request_next(struct step *s)
 {
     struct ownership *o = s->o;

@@ -24,7 +24,7 @@
 
 #include "base/errors/status.h"
 #include "base/numbers/lab_time.h"
-#include "logger/storage/fence.h"
+#include "logger/fence/fence.h"
 
 enum ownership_state {
     OWNERSHIP_FOLLOWING,
@@ -79,7 +79,7 @@ struct ownership_event {
     int64_t follower_n;         /* HAND_OVER: lines of the follower that is furthest */
 };
 
-/* What the caller does, in this order. */
+/* The caller carries these out in this order. */
 struct ownership_actions {
     bool close_mqtt;              /* at once, without acknowledging */
     bool roll_back;               /* lab to the last durable line, then ROLLED_BACK */

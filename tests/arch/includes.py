@@ -64,6 +64,7 @@ twin: base/errors base/numbers logger/message logger/codec identification/model 
   twin/team/step twin/team/live twin/mission twin/sim/robot
 logger/mcap: base/text base/errors base/numbers logger/message
 logger/storage: base/text base/errors base/numbers logger/message logger/mcap
+logger/fence: base/text base/errors base/numbers logger/storage
 config/options: base/text base/errors base/numbers logger/message
 config/drawing: base/text base/errors base/numbers base/expression twin/machine
 config/machine: base/errors base/numbers twin/machine config/options config/drawing
@@ -79,7 +80,7 @@ web/resource: base/text base/numbers logger/message logger/codec identification/
   twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
-service/engine: base/text base/errors base/numbers logger/storage
+service/engine: base/text base/errors base/numbers logger/fence
 service/list: base/errors logger/message web/http service/tool
 service/client: base/text base/errors base/numbers logger/message config/options web/http service/tool service/list
 service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options

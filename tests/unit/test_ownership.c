@@ -1,5 +1,5 @@
-/* What the random runs of test_ownership_property do not show: who waits how long, which alarm
- * is raised, and what is refused. */
+/* The random runs of test_ownership_property do not show who waits how long, which alarm is
+ * raised, and what is refused: this does. */
 #include "tests/support/check.h"
 
 #include "service/engine/ownership.h"

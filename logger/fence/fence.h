@@ -1,14 +1,14 @@
-/* logger/storage/fence.h - the fence row of a partition: what a statement asks, what it
+/* logger/fence/fence.h - the fence row of a partition: what a statement asks, what it
  * answers.
  *
  * A partition has one row in the database: who owns it (`lease`, a random token), under which
  * number (`epoch`), how many lines its journal has (`n`). Every write names the lease that the
  * row must have, so a write of anybody else changes nothing. The token is replaced after each
  * doubt: a statement that was sent before, and may still run, is refused then. Pure data:
- * service/engine/ownership.h decides which statement to run, journal_postgresql.h runs it.
+ * service/engine/ownership.h decides which statement to run, fence_journal.h runs it.
  */
-#ifndef LOGGER_STORAGE_FENCE_H
-#define LOGGER_STORAGE_FENCE_H
+#ifndef LOGGER_FENCE_FENCE_H
+#define LOGGER_FENCE_FENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
