@@ -7,6 +7,7 @@
 #include "identification/model/models.h"
 #include "twin/lab_parts.h"
 #include "twin/mission/arm_mission.h"
+#include "twin/mission/course_drive.h"
 
 /* Increase it with every change of the meaning of struct pair or struct lab_state. */
 enum { LAB_LAYOUT = 26 };
@@ -27,6 +28,9 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct mission_plan),
                             sizeof(struct arm_mission),
                             sizeof(struct arm_mission_plan),
+                            sizeof(struct course_plan),
+                            sizeof(struct course),
+                            sizeof(struct course_drive),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),

@@ -480,11 +480,14 @@ static void emit_control(struct daemon *d, const struct effect *effect)
         return;
     }
     d->effect_executor.counts.late[class_of(late_us)]++;
-    if ((double)late_us * p->following->rate_hz > 1e6) {
+    const bool too_late = effect->side == SIDE_REAL /* a mission's */
+                              ? late_us > MISSION_EFFORT_LATE_US
+                              : (double)late_us * p->following->rate_hz > 1e6;
+    if (too_late) {
         d->effect_executor.counts.overruns++;
         return;
     }
-    send_effect(d, effect, CODEC_CONTROL, SIDE_VIRTUAL, GATEWAY_NOW);
+    send_effect(d, effect, CODEC_CONTROL, effect->side, GATEWAY_NOW);
 }
 
 static void emit_fidelity(struct daemon *d, const struct effect *effect)

@@ -39,22 +39,28 @@ static struct course_plan plan_of(size_t vessel)
     return plan;
 }
 
-static void set_vessel(const struct robot_kind *kind, void *memory, size_t vessel, size_t trial,
-                       double noise)
+/* A run of a vessel. */
+struct drive_case {
+    size_t vessel, trial;
+    double noise; /* share of the paper's */
+    enum course_actuation actuation;
+};
+
+static void set_vessel(const struct robot_kind *kind, void *memory, const struct drive_case *c)
 {
     const struct {
         const char *name;
         double value;
     } values[] = {
-        {"vessel", (double)vessel},
-        {"actuation", 1.0}, /* allocated: as far as the thrusters can */
-        {"current_force_n", trials[trial].current_n},
-        {"current_direction_rad", trials[trial].current_deg * RAD_PER_DEG},
-        {"wind_force_n", trials[trial].wind_n},
-        {"wind_direction_rad", trials[trial].wind_deg * RAD_PER_DEG},
-        {"noise_u_mps", 0.03 * noise},
-        {"noise_v_mps", 0.0125 * noise},
-        {"noise_r_radps", 0.009 * noise},
+        {"vessel", (double)c->vessel},
+        {"actuation", (double)c->actuation}, /* both are limited as the thrusters are */
+        {"current_force_n", trials[c->trial].current_n},
+        {"current_direction_rad", trials[c->trial].current_deg * RAD_PER_DEG},
+        {"wind_force_n", trials[c->trial].wind_n},
+        {"wind_direction_rad", trials[c->trial].wind_deg * RAD_PER_DEG},
+        {"noise_u_mps", 0.03 * c->noise},
+        {"noise_v_mps", 0.0125 * c->noise},
+        {"noise_r_radps", 0.009 * c->noise},
     };
     for (size_t i = 0; i < COUNT(values); i++) {
         char reason[ROBOT_REASON_MAX];
@@ -69,11 +75,22 @@ static void ignore_reply(void *context, const struct robot_reply *reply)
     (void)reply;
 }
 
-static struct course_drive drive_course(size_t vessel, size_t trial, double noise)
+static void apply_effort(const struct robot_kind *kind, void *memory,
+                         const struct drive_case *c, const struct course_drive *drive,
+                         const double tau[USV3_AXES])
+{
+    const bool thrusts = c->actuation == COURSE_THRUSTERS;
+    CHECK_INT("effort",
+              kind->effort(memory, thrusts ? drive->thrust_n : tau,
+                           thrusts ? drive->vessel->thruster_count : (size_t)USV3_AXES),
+              STATUS_OK);
+}
+
+static struct course_drive drive_course(const struct drive_case *c)
 {
     static struct course course;
     struct err err = {0};
-    const struct course_plan plan = plan_of(vessel);
+    const struct course_plan plan = plan_of(c->vessel);
     const struct course_limits limits = {.off_m = 5, .patience_s = 60};
     const struct robot_kind *kind = robot_kind_find("usv3");
     const struct robot_setup setup = {.seed = 11, .period_us = PERIOD_US};
@@ -82,7 +99,7 @@ static struct course_drive drive_course(size_t vessel, size_t trial, double nois
     void *memory = malloc(kind->bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
     kind->init(memory, &setup);
-    set_vessel(kind, memory, vessel, trial, noise);
+    set_vessel(kind, memory, c);
     CHECK_INT(err.text, course_make(&plan, &course, &err), STATUS_OK);
     course_drive_init(&drive, &plan, &course, &limits);
     for (int i = 0; i < SAMPLES_MAX && drive.state < COURSE_DONE; i++) {
@@ -94,36 +111,40 @@ static struct course_drive drive_course(size_t vessel, size_t trial, double nois
         memcpy(sample.nu, s.nu, sizeof sample.nu);
         memcpy(sample.pose, s.pose, sizeof sample.pose);
         nearest_m = fmin(nearest_m, hypot(s.pose[0] - 35, s.pose[1] - 51));
-        course_drive_step(&drive, &sample, tau);
-        CHECK_INT("effort", kind->effort(memory, tau, USV3_AXES), STATUS_OK);
+        CHECK("a new effort", course_drive_step(&drive, &sample, tau));
+        apply_effort(kind, memory, c, &drive, tau);
         for (int k = 0; k < STEPS_A_SAMPLE; k++) {
             kind->step(memory, ignore_reply, NULL);
         }
     }
-    (void)printf("%s, %s%s: %.0f m in %.0f s, rms %.4f m, largest %.3f m, in turns %.2f m, "
+    (void)printf("%s, %s%s%s: %.0f m in %.0f s, rms %.4f m, largest %.3f m, in turns %.2f m, "
                  "%.2f m from the buoy's centre\n",
-                 vessels[vessel].name, trials[trial].row, noise > 0.0 ? ", noise" : "",
-                 course.length_m, drive.t_s, course_drive_rms_m(&drive), drive.off_m,
-                 drive.largest_m, nearest_m);
+                 vessels[c->vessel].name, trials[c->trial].row, c->noise > 0.0 ? ", noise" : "",
+                 c->actuation == COURSE_THRUSTERS ? ", thrusters" : "", course.length_m,
+                 drive.t_s, course_drive_rms_m(&drive), drive.off_m, drive.largest_m,
+                 nearest_m);
     CHECK("passes the buoy", nearest_m > 3.0);
     free(memory);
     return drive;
 }
 
-static void check_trial(size_t vessel, size_t trial, double noise)
+static void check_trial(const struct drive_case *c)
 {
-    const struct course_drive drive = drive_course(vessel, trial, noise);
-    CHECK_INT(trials[trial].row, drive.state, COURSE_DONE);
-    CHECK(trials[trial].row, course_drive_rms_m(&drive) <= 0.10);
-    CHECK(trials[trial].row, drive.off_m <= 0.30);
+    const struct course_drive drive = drive_course(c);
+    CHECK_INT(trials[c->trial].row, drive.state, COURSE_DONE);
+    CHECK(trials[c->trial].row, course_drive_rms_m(&drive) <= 0.10);
+    CHECK(trials[c->trial].row, drive.off_m <= 0.30);
     CHECK("samples that count", drive.settled_count > 500);
 }
 
 static void test_table8(void)
 {
-    for (size_t vessel = 0; vessel < COUNT(vessels); vessel++) {
-        for (size_t trial = 0; trial < COUNT(trials); trial++) {
-            check_trial(vessel, trial, 0.0);
+    for (struct drive_case c = {.actuation = COURSE_ALLOCATED}; c.actuation <= COURSE_THRUSTERS;
+         c.actuation++) {
+        for (c.vessel = 0; c.vessel < COUNT(vessels); c.vessel++) {
+            for (c.trial = 0; c.trial < COUNT(trials); c.trial++) {
+                check_trial(&c);
+            }
         }
     }
 }
@@ -131,8 +152,9 @@ static void test_table8(void)
 /* The noise of the paper's recordings on what the vessel reports. */
 static void test_noise(void)
 {
-    check_trial(0, 1, 1.0);
-    check_trial(1, 1, 1.0);
+    check_trial(&(struct drive_case){0, 1, 1.0, COURSE_ALLOCATED});
+    check_trial(&(struct drive_case){1, 1, 1.0, COURSE_ALLOCATED});
+    check_trial(&(struct drive_case){1, 1, 1.0, COURSE_THRUSTERS});
 }
 
 int main(void)

@@ -168,6 +168,7 @@ static const struct fault_row fault_rows[] = {
     {"pairs: {r1: {dynamics: {model: position_servo, biases: true}}}\n", 1, 56, "method_unsuited", 1},
     {"pairs: {r1: {dynamics: {model: position_servo, method: pem}}}\n", 1, 56, "method_unsuited", 1},
     {"journal: {record: events}\npairs: {r1: {dynamics: {model: usv3}}}\n", 1, 19, "inconsistent", 1},
+    {"journal: {record: events}\npairs: {r1: {kind: usv3, mode: link, missions_max: 1}}\n", 1, 19, "inconsistent", 1},
     {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "inconsistent", 1},
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "inconsistent", 1},
     /* teams */

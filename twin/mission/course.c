@@ -96,6 +96,12 @@ double course_speed_limit_mps(const struct usv3_vessel *vessel)
                        (double)vessel->thruster_count * vessel->thrust_n_max);
 }
 
+double course_usual_speed_mps(const struct usv3_vessel *vessel)
+{
+    static const double usual_mps[] = {0.8, 0.5}; /* by vessel */
+    return usual_mps[vessel - usv3_vessels];
+}
+
 /* --- refusals ------------------------------------------------------------------------- */
 
 static void describe_point(const struct layout *l, size_t point, char out[COURSE_PLACE_MAX])
@@ -347,12 +353,12 @@ static struct course_piece disc_arc(const struct segment *in, const struct segme
                                  .point = in->point};
 }
 
-static struct world_point piece_end(const struct course_piece *p)
+struct world_point course_point(const struct course_piece *p, double along_m)
 {
     if (p->turn == 0) {
-        return point_ahead(p->at, p->heading_rad, p->length_m);
+        return point_ahead(p->at, p->heading_rad, along_m);
     }
-    const double heading = p->heading_rad + p->turn * p->length_m / p->radius_m;
+    const double heading = p->heading_rad + p->turn * along_m / p->radius_m;
     return point_ahead(p->at, heading - p->turn * PI / 2.0, p->radius_m);
 }
 
@@ -362,9 +368,7 @@ static enum status check_arc(const struct layout *l, const struct course_piece *
 {
     char place[COURSE_PLACE_MAX];
     for (int k = 0; arc->turn != 0 && k <= ARC_CHECKS; k++) {
-        struct course_piece part = *arc;
-        part.length_m = arc->length_m * k / ARC_CHECKS;
-        const struct world_point p = piece_end(&part);
+        const struct world_point p = course_point(arc, arc->length_m * k / ARC_CHECKS);
         const double room_m = l->plan->clearance_m * 0.99;
         if (world_blocked(&l->plan->map, p.x_m, p.y_m, room_m)) {
             describe_point(l, arc->point, place);

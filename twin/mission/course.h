@@ -61,11 +61,16 @@ struct course_place {
 /* Returns the fastest steady turn of the vessel, rad/s, and its top speed, m/s. */
 double course_turn_limit_radps(const struct usv3_vessel *vessel);
 double course_speed_limit_mps(const struct usv3_vessel *vessel);
+/* Returns the speed for which its course is proven (docs/model/course.md). */
+double course_usual_speed_mps(const struct usv3_vessel *vessel);
 
 /* Lays the course through the points, in which points[0] is the start. STATUS_E_RANGE with err:
  * which way-point, what is wrong, and what would be right. A single point has no pieces. */
 MUST_USE enum status course_make(const struct course_plan *plan, struct course *out,
                                  struct err *err);
+
+/* Returns the point of a piece so far from its begin. */
+struct world_point course_point(const struct course_piece *piece, double along_m);
 
 /* Finds the vessel's place from that of the step before: a vessel never goes back by a piece.
  * *place, in/out; all zero at the begin. */

@@ -5,6 +5,7 @@
 
 #include "base/numbers/constants.h"
 
+NAMES(course_actuation_names, COURSE_ACTUATION_COUNT, COURSE_ACTUATIONS(NAMES_TEXT));
 ENUM_NAMES(course_failure, COURSE_FAILURE_COUNT, "", "too far from the course",
            "no way was made in time", "telemetry came too seldom, or its clock went back",
            "quit");
@@ -161,7 +162,7 @@ double course_drive_rms_m(const struct course_drive *d)
     return d->settled_count > 0 ? sqrt(d->settled_m2 / (double)d->settled_count) : nan("");
 }
 
-void course_drive_step(struct course_drive *d, const struct course_sample *sample,
+bool course_drive_step(struct course_drive *d, const struct course_sample *sample,
                        double tau[USV3_AXES])
 {
     const double period_s = sample->t_s - d->t_s;
@@ -172,7 +173,7 @@ void course_drive_step(struct course_drive *d, const struct course_sample *sampl
     memset(tau, 0, USV3_AXES * sizeof tau[0]);
     if (d->started && !late && period_s < COURSE_PERIOD_MIN_S) {
         memcpy(tau, d->follower.tau, USV3_AXES * sizeof tau[0]); /* held */
-        return;
+        return false;
     }
     d->params.period_s = d->started && !late ? period_s : COURSE_PERIOD_MAX_S;
     d->t_s = sample->t_s;
@@ -198,4 +199,6 @@ void course_drive_step(struct course_drive *d, const struct course_sample *sampl
         (void)follower_step(&d->follower, &d->params, &target, sample->nu, sample->pose, &out);
         memcpy(tau, out.tau, USV3_AXES * sizeof tau[0]);
     }
+    memcpy(d->thrust_n, out.force, sizeof d->thrust_n);
+    return true;
 }

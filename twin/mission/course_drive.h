@@ -49,6 +49,17 @@ struct course_limits {
     double patience_s; /* > 0: … or makes no way for this time */
 };
 
+/* What the vessel takes as an effort, in the words of its parameter `actuation`: a wrench, or
+ * the thrust of each thruster. */
+/* clang-format off */
+#define COURSE_ACTUATIONS(X)                                                                   \
+    X(COURSE_WRENCH, "wrench")                                                                 \
+    X(COURSE_ALLOCATED, "allocated")                                                           \
+    X(COURSE_THRUSTERS, "thrusters")
+/* clang-format on */
+enum course_actuation { COURSE_ACTUATIONS(NAMES_VALUE) COURSE_ACTUATION_COUNT };
+extern const struct names course_actuation_names;
+
 struct course_drive {
     const struct course *course; /* borrowed */
     const struct usv3_vessel *vessel;
@@ -56,6 +67,7 @@ struct course_drive {
     struct course_limits limits;
     struct follower_params params;
     struct follower follower;
+    double thrust_n[ALLOCATION_ACTUATORS_MAX]; /* of each thruster, since the last step */
     struct course_place place;
     enum course_state state;
     enum course_failure failure;
@@ -80,8 +92,8 @@ void course_drive_init(struct course_drive *d, const struct course_plan *plan,
 
 /* Makes one control period of a sample: the effort of surge, sway and yaw that the thrusters
  * hold until the next sample. Zero when the course is done or failed and the vessel has come to
- * rest. */
-void course_drive_step(struct course_drive *d, const struct course_sample *sample,
+ * rest. False: the sample came too soon after the last one, whose effort is held. */
+bool course_drive_step(struct course_drive *d, const struct course_sample *sample,
                        double tau[USV3_AXES]);
 
 /* Ends the course: the vessel brakes. */

@@ -36,6 +36,7 @@ enum mission_input_kind {
     MISSION_INPUT_REPLY,  /* the pair's reply to a command: reply */
     MISSION_INPUT_SAMPLE, /* telemetry of the robot: sample */
     MISSION_INPUT_TICK,   /* next_us() has passed */
+    MISSION_INPUT_HALT,   /* somebody halts the robot: its reply to a command will say so */
     MISSION_INPUT_QUIT    /* cancelled: halt the robot, then end with L2_VERDICT_QUIT */
 };
 

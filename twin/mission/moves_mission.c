@@ -246,6 +246,7 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
         arm_mission_quit(work, input->t_us, sink, context);
         break;
     case MISSION_INPUT_SAMPLE: /* replies say where the arm is */
+    case MISSION_INPUT_HALT:
         break;
     }
 }

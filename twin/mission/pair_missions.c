@@ -228,6 +228,21 @@ static void end_mission(struct missions_run *run, struct mission_record *r,
     run->m->running = 0;
 }
 
+static void emit_effort(const struct missions_run *run, const struct mission_effect *effect)
+{
+    char text[512];
+    const size_t bytes = JSON_FORMAT(text, sizeof text, JSON_SECONDS("t", run->t_us),
+                                     JSON_NUMBERS("tau", effect->effort, effect->effort_count));
+    const struct effect out = {.kind = EFFECT_CONTROL,
+                               .pair = run->pair->index,
+                               .t_us = run->t_us,
+                               .side = SIDE_REAL,
+                               .payload = {.text = text, .bytes = bytes}};
+    if (bytes > 0) {
+        run->fx->emit(run->fx->context, &out);
+    }
+}
+
 static void apply_effect(void *context, const struct mission_effect *effect)
 {
     struct missions_run *run = context;
@@ -238,6 +253,10 @@ static void apply_effect(void *context, const struct mission_effect *effect)
     }
     r->step = effect->step;
     run->m->version++;
+    if (effect->kind == MISSION_EFFORT) {
+        emit_effort(run, effect);
+        return;
+    }
     if (effect->kind == MISSION_END) {
         end_mission(run, r, effect);
         return;
@@ -251,18 +270,23 @@ static void apply_effect(void *context, const struct mission_effect *effect)
     emit_status(run, r, effect);
 }
 
-static void step_mission(struct missions_run *run, enum mission_input_kind input,
-                         const struct event_reply *reply)
+static void step_mission(struct missions_run *run, struct mission_input input)
 {
     const struct mission_kind *kind = running_kind(run->m);
     if (kind) {
-        const struct mission_input in = {.kind = input,
-                                         .t_us = run->t_us,
-                                         .reply = reply,
-                                         .unanswered =
-                                             run->reply && pair_link_is_unanswered(run->reply)};
-        kind->step(run->m->work, &in, apply_effect, run);
+        input.t_us = run->t_us;
+        kind->step(run->m->work, &input, apply_effect, run);
     }
+}
+
+void pair_missions_sample(struct missions_run *run, const struct event_telemetry *sample)
+{
+    step_mission(run, (struct mission_input){.kind = MISSION_INPUT_SAMPLE, .sample = sample});
+}
+
+void pair_missions_halt(struct missions_run *run)
+{
+    step_mission(run, (struct mission_input){.kind = MISSION_INPUT_HALT});
 }
 
 void pair_missions_reply(struct missions_run *run, const struct effect *effect)
@@ -276,7 +300,10 @@ void pair_missions_reply(struct missions_run *run, const struct effect *effect)
     (void)codec_native.decode("t", &message, codec_copy_event, &event);
     if (event.kind == EVENT_REPLY) {
         run->reply = effect;
-        step_mission(run, MISSION_INPUT_REPLY, &event.reply);
+        step_mission(run,
+                     (struct mission_input){.kind = MISSION_INPUT_REPLY,
+                                            .reply = &event.reply,
+                                            .unanswered = pair_link_is_unanswered(effect)});
         run->reply = NULL;
     }
 }
@@ -334,7 +361,7 @@ void pair_missions_advance(struct missions_run *run)
 {
     size_t count = 0;
     if (pair_missions_deadline(run->m) <= run->t_us) {
-        step_mission(run, MISSION_INPUT_TICK, NULL);
+        step_mission(run, (struct mission_input){.kind = MISSION_INPUT_TICK});
     }
     struct mission_text *first = first_waiting(run, &count);
     while (first && run->m->running == 0 && run->out_count == 0 && !find_command(run)) {
@@ -492,7 +519,7 @@ static void cancel_mission(struct missions_run *run, struct mission_record *r)
         emit_status(run, r, NULL);
     } else if (r->state == MISSION_RUNNING && !r->cancelling) {
         r->cancelling = true;
-        step_mission(run, MISSION_INPUT_QUIT, NULL);
+        step_mission(run, (struct mission_input){.kind = MISSION_INPUT_QUIT});
     } else {
         emit_status(run, r, NULL);
     }

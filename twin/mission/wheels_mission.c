@@ -266,6 +266,7 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
         mission_quit(work, input->t_us, sink, context);
         break;
     case MISSION_INPUT_SAMPLE: /* the pose comes in replies */
+    case MISSION_INPUT_HALT:
         break;
     }
 }

@@ -36,7 +36,7 @@
     X(EFFECT_POSE, "pose")                                                                     \
     /* start fit number `job` of the dynamics of `side`, on its frozen window */               \
     X(EFFECT_FIT, "fit")                                                                       \
-    /* send payload, an effort, to the simulator's control topic */                            \
+    /* send payload, an effort, to the control topic of `side` */                              \
     X(EFFECT_CONTROL, "control")                                                               \
     /* publish payload: when the command under way will be done */                             \
     X(EFFECT_ETA, "eta")                                                                       \

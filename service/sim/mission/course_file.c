@@ -17,6 +17,8 @@ static const struct option_row course_rows[] = {
     {"name", OPTION_TEXT, "", "course", 1.0, 0.0, "", IN_FILE(name)}, /* Name of the mission. */
     {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Pair to command. */
     {"vessel", OPTION_CHOICE, "", "wamv", 0.0, 0.0, "wamv|iacquabot", IN_FILE(vessel)}, /* Hull and thrusters. */
+    /* What its efforts are: the vessel's parameter of this name. */
+    {"actuation", OPTION_CHOICE, "", "allocated", 0.0, 0.0, "wrench|allocated|thrusters", IN_FILE(actuation)},
     {"map", OPTION_MAP, "", "", OPTION_BY_HAND, ""}, /* File of the map, or the map itself. */
     /* Start; by default where the vessel is. */
     {"start_m", OPTION_ARRAY(point_items, struct course_file, start_m), ""},
@@ -35,9 +37,6 @@ static const struct option_row course_rows[] = {
     {"patience_s", OPTION_REAL, "s", "60", 1.0, 86400.0, "", IN_FILE(limits.patience_s)},
 };
 /* clang-format on */
-
-/* The speeds for which the course is proven (docs/model/course.md), by vessel. */
-static const double vessel_mps[] = {0.8, 0.5};
 
 void course_file_plan(const struct course_file *file, const struct world_point *start,
                       struct course_plan *plan)
@@ -62,7 +61,7 @@ static void finish_course(const struct option_reading *reading, void *context)
     mission_check_pair(reading, file->pair);
     file->plan.vessel = &usv3_vessels[file->vessel];
     if (option_node(reading, "speed_mps") == TREE_NONE) {
-        file->plan.speed_mps = vessel_mps[file->vessel];
+        file->plan.speed_mps = course_usual_speed_mps(file->plan.vessel);
     }
     if (file->kind != MISSION_FILE_VESSEL) {
         option_fault_at(reading, "kind", FAULT_INCONSISTENT,

@@ -11,8 +11,8 @@
 
 struct course_file {
     char name[MISSION_NAME_MAX];
-    char pair[EVENT_PAIR_MAX]; /* "": not given */
-    uint8_t vessel, kind;
+    char pair[EVENT_PAIR_MAX];       /* "": not given */
+    uint8_t vessel, kind, actuation; /* enum course_actuation */
     bool has_start;
     double start_m[2];
     size_t point_count;

@@ -44,8 +44,8 @@ struct course_run {
     double start_s;
     int64_t sample_us, begin_us, end_us;
     struct course_sample sample;
-    double tau[USV3_AXES];
-    bool has_effort; /* tau is new */
+    double tau[EVENT_AXES_MAX]; /* a wrench, or the thrust of each thruster */
+    bool has_effort;            /* tau is new */
     size_t passed;
     struct passing passings[COURSE_POINTS_MAX];
     uint64_t malformed;
@@ -149,6 +149,22 @@ static void record_passings(struct course_run *r)
     }
 }
 
+static size_t effort_count(const struct course_run *r)
+{
+    return r->file.actuation == COURSE_THRUSTERS ? r->plan.vessel->thruster_count
+                                                 : (size_t)USV3_AXES;
+}
+
+static void steer_vessel(struct course_run *r)
+{
+    (void)course_drive_step(&r->drive, &r->sample, r->tau);
+    if (r->file.actuation == COURSE_THRUSTERS) {
+        memcpy(r->tau, r->drive.thrust_n, effort_count(r) * sizeof r->tau[0]);
+    }
+    record_passings(r);
+    r->has_effort = true;
+}
+
 static void receive_sample(void *context, const struct event *event)
 {
     struct course_run *r = context;
@@ -167,9 +183,7 @@ static void receive_sample(void *context, const struct event *event)
         begin_course(r);
     }
     if (r->begun && !r->refused) {
-        course_drive_step(&r->drive, &r->sample, r->tau);
-        record_passings(r);
-        r->has_effort = true;
+        steer_vessel(r);
     }
 }
 
@@ -206,7 +220,7 @@ static void send_effort(struct course_run *r)
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     JSON_OPEN(&w, NULL, JSON_SECONDS("t", lab_clock_now_us()),
-              JSON_NUMBERS("tau", r->tau, USV3_AXES));
+              JSON_NUMBERS("tau", r->tau, effort_count(r)));
     json_write_close(&w);
     /* One that cannot leave now is useless later. */
     r->efforts +=

@@ -57,7 +57,8 @@ enum mission_effect_kind {
     MISSION_COMMAND,
     MISSION_ANSWER,
     MISSION_MESSAGE,
-    MISSION_STACK, /* L2 has pushed or popped a plan */
+    MISSION_STACK,  /* L2 has pushed or popped a plan */
+    MISSION_EFFORT, /* to be applied from now on */
     MISSION_END
 };
 enum mission_level { MISSION_ACK, MISSION_WARNING, MISSION_ERROR };
@@ -75,6 +76,9 @@ enum mission_level { MISSION_ACK, MISSION_WARNING, MISSION_ERROR };
     X(MISSION_GOAL_BLOCKED, "goal_blocked") /* the goal lies in or too near to an obstacle */  \
     X(MISSION_NO_ROUTE, "no_route")                                                            \
     X(MISSION_MACHINE_FAULT, "machine_fault") /* of L1 or L2 */                                \
+    X(MISSION_OFF_COURSE, "off_course")       /* a vessel, too far from its course */          \
+    X(MISSION_NO_WAY, "no_way")               /* it made none within the patience */           \
+    X(MISSION_NO_TELEMETRY, "no_telemetry")   /* or it came too seldom to steer */             \
     X(MISSION_INTERRUPTED, "interrupted")   /* the daemon started again */
 /* clang-format on */
 enum mission_code { MISSION_CODES(NAMES_VALUE) MISSION_CODE_COUNT };
@@ -84,8 +88,10 @@ struct mission_effect {
     int64_t t_us;
     unsigned step; /* 1-based; 0: none running; above the count: on the way home */
     struct event_command command; /* COMMAND: id, op, sizes */
-    double pose[3];               /* ANSWER: the robot's pose after this reply */
-    unsigned layer;               /* MESSAGE: 1 or 2 */
+    const double *effort;         /* EFFORT: [effort_count], borrowed for the call */
+    size_t effort_count;
+    double pose[3]; /* ANSWER: the robot's pose after this reply */
+    unsigned layer; /* MESSAGE: 1 or 2 */
     enum mission_level level;
     const char *text;        /* MESSAGE: with explaining data; borrowed for the call */
     enum l2_verdict verdict; /* END */
