@@ -178,11 +178,7 @@ static void step_mission_pair(struct lab *lab, uint32_t i, const struct event *e
     if (event->kind != EVENT_MISSION && !refuse_owned(&s, i, event)) {
         step_plain(lab, i, event, &watched);
     }
-    if (event->kind == EVENT_TELEMETRY && event->side == SIDE_REAL && !event->retained) {
-        pair_missions_sample(&s.run, &event->telemetry);
-    } else if (event->kind == EVENT_COMMAND && pair_link_overtakes(event->command.op)) {
-        pair_missions_halt(&s.run);
-    }
+    pair_missions_observe(&s.run, event);
     if (of_mission && event->retained) {
         lab->state->counts.retained++;
     } else if (of_mission) {

@@ -6,8 +6,6 @@
 #include "base/numbers/hash.h"
 #include "identification/model/models.h"
 #include "twin/lab_parts.h"
-#include "twin/mission/arm_mission.h"
-#include "twin/mission/course_drive.h"
 
 /* Increase it with every change of the meaning of struct pair or struct lab_state. */
 enum { LAB_LAYOUT = 26 };
@@ -24,13 +22,6 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
                             sizeof(struct pair_missions),
-                            sizeof(struct mission),
-                            sizeof(struct mission_plan),
-                            sizeof(struct arm_mission),
-                            sizeof(struct arm_mission_plan),
-                            sizeof(struct course_plan),
-                            sizeof(struct course),
-                            sizeof(struct course_drive),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),
@@ -42,6 +33,10 @@ uint64_t lab_layout(const struct lab_params *p)
     for (size_t i = 0; i < codec_count; i++) {
         hash = hash_bytes(hash, codecs[i]->name, strlen(codecs[i]->name) + 1);
         hash = hash_bytes(hash, &codecs[i]->state_bytes, sizeof codecs[i]->state_bytes);
+    }
+    for (size_t i = 0; i < mission_kind_count; i++) {
+        hash = hash_bytes(hash, &mission_kinds[i]->plan_bytes, sizeof(size_t));
+        hash = hash_bytes(hash, &mission_kinds[i]->work_bytes, sizeof(size_t));
     }
     /* Sets and fits refer to models by index; of models from files only those in use count. */
     hash = models_hash(hash);

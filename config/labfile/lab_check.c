@@ -181,19 +181,16 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
 {
     for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
         const bool follows = pair_following_wanted(pairs[i].following);
-        const char *what = follows ? "following" : "dynamics";
-        if (pairs[i].missions_max > 0 && pairs[i].kind == PAIR_USV3) {
-            option_fault_at(reading, "journal.record", FAULT_INCONSISTENT,
-                            "events leaves out the telemetry that missions of vessel %s rest "
-                            "on; record all, or leave out its missions_max",
-                            pairs[i].id);
-            return;
-        }
-        if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
+        const bool steered = pairs[i].missions_max > 0 && pairs[i].kind == PAIR_USV3;
+        const char *what = follows ? "following" : steered ? "missions" : "dynamics";
+        if (pair_dynamics_wanted(&pairs[i].dynamics) || follows || steered) {
             option_fault_at(reading, "journal.record", FAULT_INCONSISTENT,
                             "events leaves out the telemetry that %s's %s "
-                            "rest on; record all, or leave out its %s.model",
-                            pairs[i].id, what, what);
+                            "rest on; record all, or leave out its %s",
+                            pairs[i].id, what,
+                            follows   ? "following.model"
+                            : steered ? "missions_max"
+                                      : "dynamics.model");
             return;
         }
     }

@@ -473,17 +473,14 @@ static void emit_message(struct daemon *d, const struct effect *effect)
 /* An effort that is one period late is not sent, because its successor follows. */
 static void emit_control(struct daemon *d, const struct effect *effect)
 {
-    const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
+    const struct pair_following_params *f = lab_pair_params(d->lab, effect->pair)->following;
     const int64_t late_us = inbox_now_us(d->inbox) - effect->t_us;
     if (!d->effect_executor.live) {
         d->effect_executor.counts.held_back++;
         return;
     }
     d->effect_executor.counts.late[class_of(late_us)]++;
-    const bool too_late = effect->side == SIDE_REAL /* a mission's */
-                              ? late_us > MISSION_EFFORT_LATE_US
-                              : (double)late_us * p->following->rate_hz > 1e6;
-    if (too_late) {
+    if ((double)late_us * (effect->side == SIDE_REAL ? MISSION_EFFORT_HZ : f->rate_hz) > 1e6) {
         d->effect_executor.counts.overruns++;
         return;
     }

@@ -263,7 +263,7 @@ static void test_clock(void)
     lab_step(h->s.lab, &e, &h->s.fx);
     CHECK_INT("not a sample of a vessel, and an old one", h->efforts, efforts);
     e.retained = false;
-    for (int i = 0; i < 20 && has(h, "\"state\":\"running\""); i++) { /* it began anew */
+    for (int i = 0; i < 20 && has(h, "\"state\":\"running\""); i++) { /* it began again */
         e.t_us += 100000;
         e.telemetry.source_us += 100000;
         lab_step(h->s.lab, &e, &h->s.fx);

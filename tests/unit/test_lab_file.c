@@ -109,7 +109,6 @@ static const struct fault_row fault_rows[] = {
     {P "broker: {port: 0x75b}\n", 2, 16, "not_a_number", 1},
     {P "broker: {port: 0o17}\n", 2, 16, "not_a_number", 1},
     {P "defaults: {timeout_s: 10s}\n", 2, 23, "not_a_number", 1},
-    {P "defaults: {timeout_s: 10 s}\n", 2, 23, "not_a_number", 1},
     {P "defaults: {value_tolerance_ratio: 5%}\n", 2, 35, "not_a_number", 1},
     {P "defaults: {timeout_s: 1:30}\n", 2, 23, "not_a_number", 1},
     {P "defaults: {timeout_s: 1e}\n", 2, 23, "not_a_number", 1},

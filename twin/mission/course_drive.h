@@ -49,8 +49,8 @@ struct course_limits {
     double patience_s; /* > 0: … or makes no way for this time */
 };
 
-/* What the vessel takes as an effort, in the words of its parameter `actuation`: a wrench, or
- * the thrust of each thruster. */
+/* A vessel takes as an effort a wrench, or the thrust of each thruster. The words are those of
+ * its parameter `actuation`. */
 /* clang-format off */
 #define COURSE_ACTUATIONS(X)                                                                   \
     X(COURSE_WRENCH, "wrench")                                                                 \

@@ -279,14 +279,14 @@ static void step_mission(struct missions_run *run, struct mission_input input)
     }
 }
 
-void pair_missions_sample(struct missions_run *run, const struct event_telemetry *sample)
+void pair_missions_observe(struct missions_run *run, const struct event *event)
 {
-    step_mission(run, (struct mission_input){.kind = MISSION_INPUT_SAMPLE, .sample = sample});
-}
-
-void pair_missions_halt(struct missions_run *run)
-{
-    step_mission(run, (struct mission_input){.kind = MISSION_INPUT_HALT});
+    if (event->kind == EVENT_TELEMETRY && event->side == SIDE_REAL && !event->retained) {
+        step_mission(run, (struct mission_input){.kind = MISSION_INPUT_SAMPLE,
+                                                 .sample = &event->telemetry});
+    } else if (event->kind == EVENT_COMMAND && pair_link_overtakes(event->command.op)) {
+        step_mission(run, (struct mission_input){.kind = MISSION_INPUT_HALT});
+    }
 }
 
 void pair_missions_reply(struct missions_run *run, const struct effect *effect)

@@ -14,11 +14,11 @@
 #include "twin/pair/pair.h"
 
 enum {
-    MISSIONS_REFUSED = 8,            /* refused missions that a pair remembers, */
-    MISSIONS_KEPT = 40,              /* and all, so that 32 others are remembered */
-    MISSIONS_OUT = 8,                /* commands of one step */
-    MISSION_DETAIL_MAX = 256,        /* with its NUL */
-    MISSION_EFFORT_LATE_US = 250000, /* a later effort is useless */
+    MISSIONS_REFUSED = 8,     /* refused missions that a pair remembers, */
+    MISSIONS_KEPT = 40,       /* and all, so that 32 others are remembered */
+    MISSIONS_OUT = 8,         /* commands of one step */
+    MISSION_DETAIL_MAX = 256, /* with its NUL */
+    MISSION_EFFORT_HZ = 4,    /* an effort that is a period of this rate late is useless */
     MISSION_REPORT_MAX = 32768
 };
 _Static_assert(MISSIONS_KEPT - MISSIONS_REFUSED > PAIR_MISSIONS_MAX + 1,
@@ -94,10 +94,8 @@ void pair_missions_rebind(struct pair_missions *m);
 void pair_missions_apply(struct missions_run *run, const struct event *event);
 /* Applies EFFECT_REPLY of the pair. */
 void pair_missions_reply(struct missions_run *run, const struct effect *effect);
-/* Applies telemetry of the real robot. */
-void pair_missions_sample(struct missions_run *run, const struct event_telemetry *sample);
-/* Somebody halts the robot. */
-void pair_missions_halt(struct missions_run *run);
+/* Shows the running mission telemetry of the real robot, and halts. */
+void pair_missions_observe(struct missions_run *run, const struct event *event);
 /* Applies time, and begins the next mission if the robot is free. */
 void pair_missions_advance(struct missions_run *run);
 /* The daemon started. */

@@ -17,7 +17,7 @@ static const struct option_row course_rows[] = {
     {"name", OPTION_TEXT, "", "course", 1.0, 0.0, "", IN_FILE(name)}, /* Name of the mission. */
     {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Pair to command. */
     {"vessel", OPTION_CHOICE, "", "wamv", 0.0, 0.0, "wamv|iacquabot", IN_FILE(vessel)}, /* Hull and thrusters. */
-    /* What its efforts are: the vessel's parameter of this name. */
+    /* Form of its efforts: the vessel's parameter of this name. */
     {"actuation", OPTION_CHOICE, "", "allocated", 0.0, 0.0, "wrench|allocated|thrusters", IN_FILE(actuation)},
     {"map", OPTION_MAP, "", "", OPTION_BY_HAND, ""}, /* File of the map, or the map itself. */
     /* Start; by default where the vessel is. */
