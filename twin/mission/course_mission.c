@@ -29,10 +29,12 @@ struct course_work {
     double first_s; /* time of the first sample, by the vessel's clock */
     double pose[USV3_AXES];
     int64_t silent_us; /* when the mission ends without a further sample */
+    int64_t report_us; /* when its state is reported again */
 };
 
 /* The vessel cannot be steered without telemetry. */
 static const int64_t SILENCE_US = 2000000;
+static const int64_t REPORT_US = 1000000;
 
 /* ---- the text ---- */
 
@@ -302,6 +304,11 @@ static void steer_vessel(const struct course_run *r, const struct course_sample 
     if (course_drive_step(&w->drive, sample, tau)) {
         report_passings(r, sample);
         send_effort(r, tau);
+    }
+    if (r->t_us >= w->report_us) {
+        const struct mission_effect state = effect_of(r, MISSION_ANSWER);
+        w->report_us = r->t_us + REPORT_US;
+        r->sink(r->context, &state);
     }
     if (w->drive.state == COURSE_DONE) {
         end_work(r, L2_VERDICT_DONE, MISSION_CODE_NONE, "");

@@ -71,8 +71,8 @@ const HELP = {
         "What the recording holds: its length, its rate, and how much each input moved. An input that did not"
         + " move cannot tell its parameter.", "identification.md"],
     "Mission under way": [
-        "What the robot does now: the states of the machines L2 and L1, and the plans that L2 will return to. "
-        + "The map shows the planned path and what was driven.", "mission.md"],
+        "What the robot does now: the states of the machines L2 and L1, and the plans that L2 will return to; of a "
+        + "vessel, how far it is from its course. The map shows the planned path and what was driven.", "mission.md"],
     "Missions": [
         "What waits, runs and is over, newest first, with the reason of each that failed or was refused. "
         + "Cancel drops one that waits and halts the robot of one that runs.", "mission.md"],

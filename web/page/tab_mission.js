@@ -21,14 +21,20 @@ const KINDS = {
     NAVIGATE: ["Goal x, y in m", "goal_m", "1.2, 1.2"],
     FOLLOW: ["Path: x, y in m; x, y; …", "path_m", "1, 0; 1, 1"],
     SWEEP: ["Nothing: it looks around", null, ""],
+    COURSE: ["Way-points: x, y in m; x, y; …", "course_m", "60, 0; 60, 40"],
 };
+
+// Choices of a form: the member, its words, its values.
+const RETURN = ["return", "Return to the start", ["never", "failure", "always"]];
+const VESSEL = [["vessel", "Hull and thrusters", ["wamv", "iacquabot"]],
+    ["actuation", "Its efforts are", ["allocated", "thrusters"]]];
 
 // Advice for a pair that takes no missions, by the type of the problem.
 const ADVICE = {
     "/problems/no-missions": "The lab file says how many missions of this pair may wait. Add missions_max: 4 to the "
         + "pair's options, which keep what else they have, and start the daemon again. Missions need mode: link.",
-    "no-wheels": "The daemon sends robots on wheels on missions. A vessel or an arm has a list of moves of its own: "
-        + "tandem mission carries it out.",
+    "no-form": "This page sends robots on wheels and vessels on missions. The moves of an arm come by MQTT, by HTTP "
+        + "or from tandem mission.",
 };
 
 // ---- sending ----
@@ -52,9 +58,10 @@ function pointsOf(text, kind) {
     return points;
 }
 
-function missionOf(kind, text, back) {
+function missionOf(kind, text, choices) {
     const [, key] = KINDS[kind];
-    const mission = {id: `page-${Math.round(labNow() * 1000)}`, kind, return: back};
+    const mission = {id: `page-${Math.round(labNow() * 1000)}`, kind,
+        ...Object.fromEntries(choices.map(([member, select]) => [member, select.value]))};
     if (key) {
         const points = pointsOf(text, kind);
         mission[key] = key === "goal_m" ? points[0] : points;
@@ -62,7 +69,7 @@ function missionOf(kind, text, back) {
     return mission;
 }
 
-function openForm(path, notice, sent) {
+function openForm(path, notice, sent, isVessel) {
     const label = el("label", {for: "mission-points"});
     const points = el("input", {id: "mission-points", type: "text", spellcheck: "false"});
     const pick = () => {
@@ -71,15 +78,18 @@ function openForm(path, notice, sent) {
         points.disabled = !key;
         points.value = example;
     };
-    const kind = el("select", {id: "mission-kind", onchange: pick}, Object.keys(KINDS).map(k => el("option", {}, k)));
-    const back = el("select", {id: "mission-return"}, ["never", "failure", "always"].map(w => el("option", {}, w)));
+    const kinds = Object.keys(KINDS).filter(k => (k === "COURSE") === isVessel);
+    const kind = el("select", {id: "mission-kind", onchange: pick}, kinds.map(k => el("option", {}, k)));
+    const choices = (isVessel ? VESSEL : [RETURN]).map(([member, words, values]) => [member,
+        el("select", {id: `mission-${member}`}, values.map(w => el("option", {}, w))), words]);
     pick();
     return confirm("Send a mission", [
-        muted("The robot moves as soon as it is free. A goal is planned on the map of the lab file."),
+        muted(`The robot moves as soon as it is free. ${isVessel ? "Its course goes around the discs of"
+            : "A goal is planned on"} the map of the lab file.`),
         el("label", {for: "mission-kind"}, "Kind"), kind, label, points,
-        el("label", {for: "mission-return"}, "Return to the start"), back,
+        ...choices.flatMap(([member, select, words]) => [el("label", {for: `mission-${member}`}, words), select]),
     ], "Send", async () => {
-        const answer = await send("POST", `${path}/missions`, missionOf(kind.value, points.value, back.value));
+        const answer = await send("POST", `${path}/missions`, missionOf(kind.value, points.value, choices));
         sent();
         return ["✓", "good", `Mission ${answer.id} is ${answer.state}.`];
     }, notice);
@@ -103,8 +113,14 @@ function stateOf({state, code, detail}) {
     return [marked(sign, tone, state), code && el("small", {}, ` ${code}`), detail && el("small", {}, `: ${detail}`)];
 }
 
-// The states of the machines; an arm has none.
-function detailsOf({machines, stack, obstacles_found: found}) {
+const metres = x => (x === null ? "–" : `${x.toFixed(2)} m`);
+
+// The states of the machines, or the figures of a course; an arm has neither.
+function detailsOf({machines, stack, obstacles_found: found, course}) {
+    if (course) {
+        return [["State", course.state], ["Way made", `${metres(course.way_m)} of ${metres(course.length_m)}`],
+            ["To the left of the course", metres(course.off_m)], ["On straight lines, rms", metres(course.rms_m)]];
+    }
     return machines ? [["L2", machines.L2.state], ["L1", machines.L1.state],
         ["Stack of plans, next first", [...stack].reverse().join(", ")], ["Obstacles found", String(found)]] : [];
 }
@@ -125,7 +141,8 @@ class MissionTab {
         [this.list, this.now] = [el("div", {}), el("div", {})];
         this.panel = el("div", {hidden: true},
             section("Mission under way", el("div", {class: "bar"}, button("Send a mission",
-                () => openForm(path, this.notice, () => this.refetch()), {class: "primary"})), this.notice, this.now,
+                () => openForm(path, this.notice, () => this.refetch(), this.isVessel), {class: "primary"})), this.notice,
+            this.now,
             legend([["➤", "real", "real robot, solid: what was driven"], ["➤", "virtual", "virtual robot, dashed"],
                 ["–", "route", "planned path"]]), drawing),
             section("Missions", this.list));
@@ -136,10 +153,10 @@ class MissionTab {
     async fetch(signal) {
         if (!this.asked) {
             const {arm, kind} = await get(this.path, signal);
-            if (arm || kind === "usv3") {
-                throw new Problem(0, "No missions", "", "no-wheels");
+            if (arm) {
+                throw new Problem(0, "No missions", "", "no-form");
             }
-            this.asked = true;
+            [this.asked, this.isVessel] = [true, kind === "usv3"];
         }
         return Promise.all([get(`${this.path}/missions`, signal), get(`${this.path}/trajectory`, signal)]);
     }

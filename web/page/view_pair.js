@@ -21,7 +21,7 @@ const TABS = [
     {id: "following", label: "Following", load: () => import("./tab_following.js")},
     {id: "map", label: "Map", load: () => import("./tab_map.js"), of: pair => !pair.arm},
     {id: "mission", label: "Mission", load: () => import("./tab_mission.js"),
-        of: pair => pair.mode === "link" && !pair.arm && pair.kind !== "usv3"},
+        of: pair => pair.mode === "link" && !pair.arm},
     {id: "arm", label: "Arm", load: () => import("./tab_arm.js"), of: pair => Boolean(pair.arm)},
     {id: "machines", label: "Machines", load: () => import("./tab_machines.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
