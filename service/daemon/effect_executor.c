@@ -462,6 +462,10 @@ static void emit_message(struct daemon *d, const struct effect *effect)
     } else if (effect->kind == EFFECT_POSE) {
         send_effect(d, effect, CODEC_POSE, effect->side, GATEWAY_ONCE);
     } else if (effect->kind == EFFECT_MISSION) {
+        if (d->events) {
+            event_hub_publish(d->events, EVENT_TYPE_MISSION, effect->pair, 0,
+                              effect->payload.text, effect->payload.bytes);
+        }
         publish_for(d, effect->pair, "mission/status", effect->payload.text,
                     effect->payload.bytes, GATEWAY_SURE);
     } else {

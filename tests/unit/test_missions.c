@@ -173,6 +173,57 @@ static void test_later_recording(void)
     script_close(&s);
 }
 
+/* An id that the pair no longer remembers may come again, but the ids of its commands are new.
+ */
+static void test_forgotten_id(void)
+{
+    char id[EVENT_ID_MAX];
+    open_lab(1);
+    for (int i = 0; i <= MISSIONS_KEPT; i++) {
+        (void)snprintf(id, sizeof id, "m%d", i);
+        send_text(3.0 * i, "r1", id, "FOLLOW", follow);
+        CHECK("both legs",
+              send_answer(3.0 * i + 1, REPLY_DONE) && send_answer(3.0 * i + 2, REPLY_DONE));
+    }
+    CHECK("forgotten", !pair_missions_find(lab_missions(s.lab, 0), "m0"));
+    script_clear(&s);
+    send_text(900, "r1", "m0", "FOLLOW", follow);
+    const struct script_effect *command = script_find(&s, EFFECT_COMMAND, 0);
+    CHECK("a new id", command && strstr(command->payload, "\"id\":\"m0~42-1\""));
+    script_command(&s, "r1", AT(900.1), "c1");
+    CHECK("it owns the robot",
+          strstr(script_find(&s, EFFECT_REPLY, 0)->payload, "mission m0 "));
+    CHECK("the second leg", send_answer(901, REPLY_DONE) && showed("\"id\":\"m0~42-2\""));
+    script_close(&s);
+}
+
+/* A mission that ends as it begins may have planned for all of a step's time. */
+static void test_pause(void)
+{
+    static const char closed[] =
+        "{\"goal_m\":[3,0],\"start\":[0,0,0],\"return\":\"never\",\"map\":{\"bounds_m\":[-1,-1,"
+        "5,1],\"obstacles\":[{\"shape\":\"wall\",\"points_m\":[[2,-1],[2,1]]}]}}";
+    open_lab(4);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    send_text(0, "r1", "n1", "NAVIGATE", closed);
+    send_text(0, "r1", "n2", "NAVIGATE", closed);
+    send_text(0, "r1", "m2", "FOLLOW", follow);
+    CHECK("both legs", send_answer(1, REPLY_DONE) && send_answer(2, REPLY_DONE));
+    const struct pair_missions *m = lab_missions(s.lab, 0);
+    CHECK_INT("one at a time", m->failed[MISSION_NO_ROUTE], 1);
+    script_tick(&s, AT(2) + MISSIONS_PAUSE_US - 1);
+    CHECK_INT("the next waits", m->failed[MISSION_NO_ROUTE], 1);
+    script_tick(&s, AT(2) + MISSIONS_PAUSE_US + 1);
+    CHECK_INT("and fails", m->failed[MISSION_NO_ROUTE], 2);
+    CHECK_INT("no command yet", script_count(&s, EFFECT_COMMAND), 0);
+    script_tick(&s, AT(3));
+    CHECK("the last runs",
+          pair_missions_running(m) && strcmp(pair_missions_running(m)->id, "m2") == 0);
+    CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us,
+              AT(2) + 2 * MISSIONS_PAUSE_US);
+    script_close(&s);
+}
+
 static void test_owner(void)
 {
     open_lab(1);
@@ -221,7 +272,8 @@ static void test_obstacle(void)
     CHECK("blocked", send_answer(1, REPLY_BLOCKED));
     CHECK("pushed", showed("\"stack\":[\"END\",\"STEP\",\"FOLLOW\"],\"machines\":{\"L1\":{"
                            "\"state\":\"IDLE\""));
-    CHECK("popped", state_has("\"stack\":[\"END\",\"STEP\"]") && state_has("\"obstacles_found\":1"));
+    CHECK("popped",
+          state_has("\"stack\":[\"END\",\"STEP\"]") && state_has("\"obstacles_found\":1"));
     for (int i = 2; i < 9 && send_answer(i, REPLY_DONE); i++) {
     }
     CHECK("done", state_has("\"state\":\"done\""));
@@ -266,7 +318,8 @@ static void test_start(void)
     const struct event start = script_event("$lab", AT(1), EVENT_START, SIDE_COUNT);
     lab_step(s.lab, &start, &s.fx);
     CHECK_INT("both are over", script_count(&s, EFFECT_MISSION), 2);
-    CHECK("interrupted", state_has("\"state\":\"failed\"") && state_has("\"code\":\"interrupted\""));
+    CHECK("interrupted",
+          state_has("\"state\":\"failed\"") && state_has("\"code\":\"interrupted\""));
     script_clear(&s);
     lab_repeat_commands(s.lab, &s.fx);
     CHECK_INT("reported when somebody listens", script_count(&s, EFFECT_MISSION), 2);
@@ -419,8 +472,8 @@ static void test_moves(void)
           strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"pin\":3,\"on\":true"));
     CHECK_INT("at its time", script_find(&s, EFFECT_COMMAND, 0)->t_us, AT(5));
     answer_arm(6);
-    CHECK("done",
-          state_has("\"state\":\"done\"") && state_has("\"op\":\"digital_out\",\"state\":\"done\""));
+    CHECK("done", state_has("\"state\":\"done\"") &&
+                      state_has("\"op\":\"digital_out\",\"state\":\"done\""));
     send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}]}");
     script_clear(&s);
     send_cancel(8, "m2");
@@ -485,6 +538,8 @@ int main(void)
     CU_add_test(suite, "an id is one mission", test_once);
     CU_add_test(suite, "wrong messages displace nothing", test_garbage);
     CU_add_test(suite, "a later recording", test_later_recording);
+    CU_add_test(suite, "an id used again", test_forgotten_id);
+    CU_add_test(suite, "a pause between plans", test_pause);
     CU_add_test(suite, "one owner", test_owner);
     CU_add_test(suite, "an obstacle", test_obstacle);
     CU_add_test(suite, "a late reply", test_late);

@@ -192,7 +192,7 @@ void pair_missions_rebind(struct pair_missions *m)
 int64_t pair_missions_deadline(const struct pair_missions *m)
 {
     const struct mission_kind *kind = running_kind(m);
-    return kind ? kind->next_us(m->work) : LAB_TIME_MAX;
+    return kind ? kind->next_us(m->work) : m->begin_us > 0 ? m->begin_us : LAB_TIME_MAX;
 }
 
 /* The command is sent behind the pair's step, because that may still be in progress. */
@@ -220,6 +220,7 @@ static void end_mission(struct missions_run *run, struct mission_record *r,
                                                                           : MISSION_FAILED;
     if (state == MISSION_FAILED) {
         (void)snprintf(r->code, sizeof r->code, "%s", mission_code_name(effect->code));
+        run->m->failed[effect->code]++;
     } else {
         r->detail[0] = '\0';
     }
@@ -310,14 +311,21 @@ void pair_missions_reply(struct missions_run *run, const struct effect *effect)
 
 /* ---- the queue ---- */
 
+size_t pair_missions_waiting(const struct pair_missions *m, const struct pair_params *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->missions_max; i++) {
+        count += m->waiting[i].number > 0;
+    }
+    return count;
+}
+
 /* The text of the mission that has waited longest; NULL: none waits. */
-static struct mission_text *first_waiting(struct missions_run *run, size_t *count)
+static struct mission_text *first_waiting(struct missions_run *run)
 {
     struct mission_text *first = NULL;
-    *count = 0;
     for (size_t i = 0; i < run->p->missions_max; i++) {
         struct mission_text *text = &run->m->waiting[i];
-        *count += text->number > 0;
         if (text->number > 0 && (!first || text->number < first->number)) {
             first = text;
         }
@@ -338,6 +346,34 @@ static const struct pair_slot *find_command(const struct missions_run *run)
     return NULL;
 }
 
+/* Marks an id as used. Was it, or does another id have the same bits? */
+static bool mark_used(struct pair_missions *m, const char *id)
+{
+    uint64_t hash = hash_text(id);
+    bool used = true;
+    for (int i = 0; i < 3; i++, hash >>= 21) {
+        uint8_t *byte = &m->used[hash / 8 % MISSIONS_USED];
+        const uint8_t bit = (uint8_t)(1U << hash % 8);
+        used = used && (*byte & bit);
+        *byte |= bit;
+    }
+    return used;
+}
+
+/* The ids of commands depend on the mission's own id only, so that every recording with its
+ * message gives the same. An id that may have been used before gets the mission's number
+ * behind a character that no mission's id has. */
+static void name_run(struct pair_missions *m, struct mission_record *r)
+{
+    char id[MISSION_RUN_MAX] = "";
+    memcpy(id, r->id, sizeof id - 1);
+    if (mark_used(m, id)) {
+        (void)snprintf(r->run, sizeof r->run, "%.19s~%llu", id, (unsigned long long)r->number);
+    } else {
+        memcpy(r->run, id, sizeof r->run);
+    }
+}
+
 static void begin_mission(struct missions_run *run, struct mission_text *text)
 {
     struct pair_missions *m = run->m;
@@ -352,21 +388,24 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     memset(m->work, 0, sizeof m->work);
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
-    /* The ids of its commands depend on nothing but its own id, so that every recording with
-     * the mission's message gives the same. */
-    mission_kind_find(r->kind)->begin(m->work, m->plan, r->id, run->t_us, apply_effect, run);
+    name_run(m, r);
+    mission_kind_find(r->kind)->begin(m->work, m->plan, r->run, run->t_us, apply_effect, run);
+    m->begin_us = m->running == 0 ? run->t_us + MISSIONS_PAUSE_US : 0;
 }
 
 void pair_missions_advance(struct missions_run *run)
 {
-    size_t count = 0;
     if (pair_missions_deadline(run->m) <= run->t_us) {
         step_mission(run, (struct mission_input){.kind = MISSION_INPUT_TICK});
     }
-    struct mission_text *first = first_waiting(run, &count);
-    while (first && run->m->running == 0 && run->out_count == 0 && !find_command(run)) {
+    if (run->m->begin_us <= run->t_us) {
+        run->m->begin_us = 0;
+    }
+    struct mission_text *first = first_waiting(run);
+    while (first && run->m->running == 0 && run->m->begin_us == 0 && run->out_count == 0 &&
+           !find_command(run)) {
         begin_mission(run, first);
-        first = first_waiting(run, &count);
+        first = first_waiting(run);
     }
 }
 
@@ -374,6 +413,7 @@ static void interrupt_mission(struct missions_run *run, struct mission_record *r
 {
     (void)snprintf(r->detail, sizeof r->detail, "the daemon started again: nothing is resumed");
     (void)snprintf(r->code, sizeof r->code, "%s", mission_code_name(MISSION_INTERRUPTED));
+    run->m->failed[MISSION_INTERRUPTED]++;
     forget_text(run, r->number);
     set_state(run, r, MISSION_FAILED);
     emit_status(run, r, NULL);
@@ -452,9 +492,9 @@ static const struct mission_record *find_sender(const struct pair_missions *m, c
 {
     for (size_t i = 0; i < MISSIONS_KEPT; i++) {
         const struct mission_record *r = &m->record[i];
-        const size_t n = strlen(r->id);
-        if (r->number > 0 && r->began_us != LAB_TIME_NONE && strncmp(id, r->id, n) == 0 &&
-            id[n] == '-' && id[n + 1 + strspn(id + n + 1, "0123456789")] == '\0') {
+        const size_t n = strlen(r->run);
+        if (r->number > 0 && n > 0 && strncmp(id, r->run, n) == 0 && id[n] == '-' &&
+            id[n + 1 + strspn(id + n + 1, "0123456789")] == '\0') {
             return r;
         }
     }
@@ -465,20 +505,19 @@ static const struct mission_record *find_sender(const struct pair_missions *m, c
 static bool is_owned(struct missions_run *run, struct mission_record *r)
 {
     const struct pair_slot *open = find_command(run);
-    size_t count = 0;
     if (run->team) {
         refuse(run, r, FAULT_OWNED, "team %s owns %s: give the team a job", run->team,
                run->p->id);
         return true;
     }
     const struct mission_record *sender = open ? find_sender(run->m, open->id) : NULL;
-    if (run->m->running == 0 && !first_waiting(run, &count) && sender) {
+    if (run->m->running == 0 && !first_waiting(run) && sender) {
         refuse(run, r, FAULT_OWNED,
                "command %s of mission %s is still under way: wait for its end, or halt it",
                open->id, sender->id);
         return true;
     }
-    if (run->m->running == 0 && !first_waiting(run, &count) && open) {
+    if (run->m->running == 0 && !first_waiting(run) && open) {
         refuse(run, r, FAULT_OWNED,
                "a user owns %s: command %s is under way; wait for its end, or halt it",
                run->p->id, open->id);

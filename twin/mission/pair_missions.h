@@ -17,6 +17,8 @@ enum {
     MISSIONS_REFUSED = 8,     /* refused missions that a pair remembers, */
     MISSIONS_KEPT = 40,       /* and all, so that 32 others are remembered */
     MISSIONS_OUT = 8,         /* commands of one step */
+    MISSIONS_USED = 4096,     /* bytes of the filter of used ids */
+    MISSIONS_PAUSE_US = 20000,
     MISSION_DETAIL_MAX = 256, /* with its NUL */
     MISSION_EFFORT_HZ = 4,    /* an effort that is a period of this rate late is useless */
     MISSION_REPORT_MAX = 32768
@@ -39,6 +41,7 @@ ENUM_NAMES_DECLARED(mission_state);
 struct mission_record {
     uint64_t number; /* from 1, in the order of their arrival; 0: no mission */
     char id[EVENT_ID_MAX];
+    char run[MISSION_RUN_MAX]; /* the common part of the ids of its commands; "": not begun */
     char kind[MISSION_KIND_MAX];
     char by[24];
     uint64_t content; /* hash of the text */
@@ -61,7 +64,14 @@ struct pair_missions {
     uint64_t numbers;                    /* missions ever received */
     uint64_t running;                    /* number of the running mission; 0: none */
     uint64_t count[MISSION_STATE_COUNT]; /* how often each state was entered */
+    uint64_t failed[MISSION_CODE_COUNT]; /* of these, by their reason */
     uint64_t repeated, commands_refused;
+    /* The next mission begins not before: one that ends as it begins may have spent the time of
+     * a step on its plan. 0: at once. */
+    int64_t begin_us;
+    /* A Bloom filter of the ids of all missions ever begun: three bits for each. It forgets
+     * none, so that the ids of commands are used once. */
+    uint8_t used[MISSIONS_USED];
     struct mission_record record[MISSIONS_KEPT];
     _Alignas(max_align_t) unsigned char plan[MISSION_PLAN_BYTES]; /* of the running one */
     _Alignas(max_align_t) unsigned char work[MISSION_WORK_BYTES];
@@ -107,6 +117,8 @@ void pair_missions_repeat(const struct missions_run *run);
 
 /* When pair_missions_advance() must be called; LAB_TIME_MAX: never. */
 int64_t pair_missions_deadline(const struct pair_missions *m);
+/* How many wait for their turn. */
+size_t pair_missions_waiting(const struct pair_missions *m, const struct pair_params *p);
 /* The running mission; NULL: none. */
 const struct mission_record *pair_missions_running(const struct pair_missions *m);
 /* Finds the newest mission with this id; NULL: none is remembered. */

@@ -42,7 +42,7 @@ struct event_hub {
 };
 
 ENUM_NAMES(event_type, EVENT_TYPE_COUNT, "entry", "alarm", "change", "calibration", "dynamics",
-           "fidelity", "machines", "team");
+           "fidelity", "machines", "team", "mission");
 
 /* ---- places ---- */
 
@@ -168,6 +168,12 @@ static char *make_room(struct event_hub *hub, size_t bytes)
     return hub->text + hub->at % size;
 }
 
+/* Is this the type of texts that do not name the pair? */
+static bool is_wrapped(enum event_type type)
+{
+    return type == EVENT_TYPE_FIDELITY || type == EVENT_TYPE_MISSION;
+}
+
 /* Writes the place, the type, and a wrapper for types whose text does not name the pair:
  * {"pair":"r1","fidelity":…}. */
 static size_t write_head(const struct event_place *place, enum event_type type,
@@ -177,7 +183,7 @@ static size_t write_head(const struct event_place *place, enum event_type type,
     const char *name = event_type_name(type);
     event_place_write(place, id);
     const int n =
-        type == EVENT_TYPE_FIDELITY
+        is_wrapped(type)
             ? snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: {\"pair\":\"%s\",\"%s\":", id,
                        name, pair, name)
             : snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: ", id, name);
@@ -195,7 +201,7 @@ static size_t write_frame(char *to, const char *head, size_t head_bytes, enum ev
     for (size_t i = 0; i < bytes; i++) {
         *to++ = json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
     }
-    if (type == EVENT_TYPE_FIDELITY) {
+    if (is_wrapped(type)) {
         *to++ = '}';
     }
     memcpy(to, "\n\n", 2);
@@ -224,7 +230,7 @@ static void add_event(struct event_hub *hub, enum event_type type, size_t pair, 
     memcpy(place.record, hub->record, sizeof place.record);
     const char *id = pair < hub->params.pair_count ? hub->params.pairs[pair].id : "";
     const size_t head_bytes = write_head(&place, type, id, head);
-    char *to = make_room(hub, head_bytes + bytes + (type == EVENT_TYPE_FIDELITY ? 3 : 2));
+    char *to = make_room(hub, head_bytes + bytes + (is_wrapped(type) ? 3 : 2));
     struct slot slot = {.at = hub->at,
                         .bytes = write_frame(to, head, head_bytes, type, json, bytes),
                         .pair = (uint32_t)pair,

@@ -9,7 +9,6 @@ import {aligned} from "./tracks.js";
 import {button, el, empty, facts, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
-const EVERY_MS = 1000;
 const STEP_M = 1; // a longer step of a track is drawn as a jump
 const STATES = {queued: ["…", "muted"], running: ["▶", "good"], done: ["✓", "good"], failed: ["✕", "bad"],
     cancelled: ["■", "muted"], refused: ["✕", "bad"]};
@@ -204,6 +203,6 @@ class MissionTab {
 
 export function mount(root, {pair, path, signal}) {
     const tab = new MissionTab(root, path, signal);
-    tab.refetch = watch(AbortSignal.any([signal, tab.end.signal]), s => tab.fetch(s), {pair, everyMs: EVERY_MS},
+    tab.refetch = watch(AbortSignal.any([signal, tab.end.signal]), s => tab.fetch(s), {pair, types: ["mission", "entry"]},
         all => tab.update(all), error => tab.fail(error));
 }

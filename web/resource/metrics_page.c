@@ -245,6 +245,33 @@ static void write_counted(struct metrics *m, const struct sight *s)
     }
 }
 
+/* Writes series of pairs that take missions. */
+static void write_missions(struct metrics *m, const struct sight *s)
+{
+    enum { STATES, REASONS, WAITING, FAMILIES };
+    static const struct family families[FAMILIES] = {
+        {"tandem_missions_total", "Missions of the pair, by the states that they entered."},
+        {"tandem_missions_failed_total", "Failed missions of the pair, by their reason."},
+        {"tandem_missions_waiting", "Missions of the pair that wait for their turn."},
+    };
+    const struct names reasons = {mission_code_names.text + 1, mission_code_names.count - 1};
+    for (size_t k = 0; k < FAMILIES; k++) {
+        metrics_family(m, families[k].name, families[k].help);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct pair_missions *x = s->view->missions[i];
+            const struct metric_label label = {"pair", s->view->params[i].id};
+            if (x && k == STATES) {
+                metrics_by_name(m, &label, "state", &mission_state_names, x->count);
+            } else if (x && k == REASONS) {
+                metrics_by_name(m, &label, "reason", &reasons, x->failed + 1);
+            } else if (x) {
+                write_sample(m, s, i, NULL, NULL,
+                             (double)pair_missions_waiting(x, &s->view->params[i]));
+            }
+        }
+    }
+}
+
 static uint64_t sum_left_out(const struct view *view)
 {
     uint64_t sum = 0;
@@ -361,6 +388,9 @@ void get_metrics(const struct web_request *request, struct web_response *respons
     write_pair_metrics(&m, &sight);
     if (view->following) {
         write_following(&m, &sight);
+    }
+    if (view->missions) {
+        write_missions(&m, &sight);
     }
     write_server(&m, request->context);
     write_streams(&m, request->context);
