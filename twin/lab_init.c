@@ -75,10 +75,21 @@ static size_t scratch_bytes_for(const struct lab_params *p)
     return align_bytes(team_live_scratch_bytes(p->teams, p->team_count));
 }
 
+/* All pairs plan in the same memory, one after another. */
+static size_t plans_bytes_for(const struct lab_params *p)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < p->pair_count; i++) {
+        const size_t bytes = pair_missions_memory(&p->pairs[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return align_bytes(most);
+}
+
 size_t lab_touched_bytes(const struct lab_params *p)
 {
     return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           lab_topics_bytes(p) + scratch_bytes_for(p);
+           lab_topics_bytes(p) + scratch_bytes_for(p) + plans_bytes_for(p);
 }
 
 size_t lab_bytes(const struct lab_params *p)
@@ -221,7 +232,13 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     join_teams(lab);
     char *behind = lab_place_topics(lab, (char *)lab->parts + members_bytes_for(p));
     lab->scratch = behind;
-    lab->places = behind + scratch_bytes_for(p);
+    lab->plans = behind + scratch_bytes_for(p);
+    for (size_t i = 0; i < p->pair_count; i++) {
+        if (lab->parts[i].missions) {
+            pair_missions_rebind(lab->parts[i].missions, &p->pairs[i], lab->plans);
+        }
+    }
+    lab->places = (char *)lab->plans + plans_bytes_for(p);
     lab_set_places(lab);
     return lab;
 }

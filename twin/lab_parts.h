@@ -47,6 +47,7 @@ struct lab {
     size_t foreign_count;
     struct topic_index *topics; /* topics of these pairs; NULL: none */
     void *scratch;              /* scratch memory of the teams */
+    void *plans;                /* the same of missions */
     /* Slots of open commands: the first slot of every pair, then the second of every pair, and
      * so on, so that unused memory is never touched. */
     char *places;

@@ -7,6 +7,7 @@
 
 #include "base/text/names.h"
 #include "config/labfile/map_file.h"
+#include "config/labfile/ros_map_file.h"
 #include "logger/codec/codecs.h"
 
 void lab_file_free(struct lab_file *lab)
@@ -23,6 +24,7 @@ void lab_file_free(struct lab_file *lab)
         }
         while (lab->worlds) {
             struct lab_world *const next = lab->worlds->next;
+            free(lab->worlds->costmap);
             free(lab->worlds);
             lab->worlds = next;
         }
@@ -389,8 +391,8 @@ void lab_add_trigger(const struct option_reading *item, void *value, void *owner
 
 /* Missions of these pairs are planned on their maps. A file lies next to the lab file, or in
  * the working directory. */
-static const struct world *load_world(struct option_reader *r, struct lab_file *lab,
-                                      const char *path)
+static const struct lab_world *load_world(struct option_reader *r, struct lab_file *lab,
+                                          const char *path)
 {
     char found[LAB_PATH_MAX];
     struct lab_world *world = lab->worlds;
@@ -398,7 +400,7 @@ static const struct world *load_world(struct option_reader *r, struct lab_file *
         world = world->next;
     }
     if (world) {
-        return &world->world;
+        return world;
     }
     if (!text_file_sibling(r->file, path, found, sizeof found) || access(found, R_OK) != 0) {
         (void)snprintf(found, sizeof found, "%s", path);
@@ -411,9 +413,14 @@ static const struct world *load_world(struct option_reader *r, struct lab_file *
     world->path = path;
     world->next = lab->worlds;
     lab->worlds = world;
-    r->failed =
-        option_file_load(&map_file, found, &world->world, r->errors) != STATUS_OK || r->failed;
-    return &world->world;
+    if (ros_map_file_found(found)) {
+        world->costmap = ros_map_file_load(found, r->errors);
+        r->failed = !world->costmap || r->failed;
+    } else {
+        r->failed = option_file_load(&map_file, found, &world->world, r->errors) != STATUS_OK ||
+                    r->failed;
+    }
+    return world;
 }
 
 static void load_worlds(struct option_reader *r, struct lab_file *lab)
@@ -421,7 +428,9 @@ static void load_worlds(struct option_reader *r, struct lab_file *lab)
     for (size_t i = 0; i < lab->pair_count; i++) {
         struct pair_params *p = &lab->pairs[i];
         if (p->missions_max > 0 && p->map[0]) {
-            p->world = load_world(r, lab, p->map);
+            const struct lab_world *world = load_world(r, lab, p->map);
+            p->costmap = world ? world->costmap : NULL;
+            p->world = world && !world->costmap ? &world->world : NULL;
         }
     }
 }

@@ -15,6 +15,7 @@
 #include "config/options/option_file.h"
 #include "config/team/team_file.h"
 #include "twin/lab.h"
+#include "twin/map/costmap.h"
 #include "twin/sim/robot/world.h"
 
 enum { LAB_MACHINES_MAX = 16 }; /* machine files */
@@ -102,6 +103,7 @@ struct lab_world {
     struct lab_world *next;
     const char *path; /* as a pair names it */
     struct world world;
+    struct costmap *costmap; /* owned; instead of the world, if it is a map of ROS; else NULL */
 };
 
 struct lab_file { /* all zero is empty and may be freed */

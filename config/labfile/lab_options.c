@@ -446,6 +446,9 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         if (p->pairs[i].world) {
             hash = hash_bytes(hash, p->pairs[i].world, sizeof *p->pairs[i].world);
         }
+        if (p->pairs[i].costmap) {
+            hash = hash_bytes(hash, p->pairs[i].costmap, costmap_bytes(p->pairs[i].costmap));
+        }
     }
     for (size_t i = 0; i < p->team_count; i++) {
         hash = hash_bytes(hash, &p->teams[i].hash, sizeof p->teams[i].hash);

@@ -50,9 +50,9 @@ twin/team/step: base/text base/errors base/numbers logger/message identification
 twin/team/check: base/errors base/numbers twin/team/step
 twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
 twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model
-  identification/servo twin/efsm twin/machine twin/arm
-twin/mission: base/text base/errors base/numbers logger/message identification/model twin/efsm twin/arm twin/pair
-  twin/following twin/sim/robot
+  identification/servo twin/efsm twin/machine twin/arm twin/map
+twin/mission: base/text base/errors base/numbers logger/message identification/model twin/efsm twin/arm twin/map
+  twin/pair twin/following twin/sim/robot
 twin/report: base/text base/errors logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
   twin/pair twin/dynamics twin/following twin/team/step twin/team/live
@@ -72,7 +72,7 @@ config/mapping: base/numbers logger/message logger/codec config/options
 config/model: base/text base/numbers identification/model config/options
 config/team: base/text base/numbers twin/team/step twin/team/check config/options
 config/labfile: base/text base/errors base/numbers logger/message logger/codec identification/model identification/geometry twin/following
-  twin/mission twin/sim/robot twin
+  twin/map twin/mission twin/sim/robot twin
   config/options config/machine config/mapping config/model config/team
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/following twin/report logger/storage web/http

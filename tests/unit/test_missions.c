@@ -4,6 +4,7 @@
 
 #include "logger/message/codec_native.h"
 #include "tests/support/saved_lab.h"
+#include "twin/map/costmap.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 
@@ -280,6 +281,118 @@ static void test_obstacle(void)
     script_close(&s);
 }
 
+/* A room of 6 m x 4 m: a wall across with a door, and a closet without one. */
+static struct costmap *make_room(void)
+{
+    enum { WIDTH = 60, HEIGHT = 40 };
+    struct costmap *map = calloc(1, sizeof *map + WIDTH * HEIGHT);
+    *map = (struct costmap){
+        .cell_m = 0.1, .origin = {-1.0, -1.0, 0.0}, .width = WIDTH, .height = HEIGHT};
+    for (size_t i = 0; i < WIDTH * HEIGHT; i++) {
+        const size_t x = i % WIDTH, y = i / WIDTH;
+        const bool wall = x == 30 && (y < 25 || y > 35);
+        const bool closet = (x == 48 && y <= 12) || (x >= 48 && y == 12);
+        map->cell[i] = wall || closet ? COSTMAP_OCCUPIED
+                       : y == 39      ? COSTMAP_UNKNOWN
+                                      : COSTMAP_FREE;
+    }
+    return map;
+}
+
+static void open_room(const struct costmap *map)
+{
+    script_init(&s, 2);
+    s.params[0].mode = PAIR_LINK;
+    s.params[0].missions_max = 2;
+    s.params[0].costmap = map;
+    script_open(&s);
+}
+
+#define FROM_HERE "\"start\":[0,0,0],\"pose\":\"reckoned\",\"return\":\"never\"}"
+
+/* A goal is planned on the map of cells: through the door, and around what is found there. */
+static void test_cells(void)
+{
+    struct costmap *map = make_room();
+    open_room(map);
+    send_text(0, "r1", "m1", "NAVIGATE", "{\"goal_m\":[4,1.5]," FROM_HERE);
+    CHECK("a route", showed("goal: a route of 4.9") && state_has("\"path_m\":[["));
+    size_t legs = 0;
+    double x = 0.0, y = 0.0;
+    const struct script_effect *status =
+        script_find(&s, EFFECT_MISSION, script_count(&s, EFFECT_MISSION) - 1);
+    for (const char *at = strstr(status->payload, "path_m\":[[") + 9;
+         sscanf(at, "[%lf,%lf]", &x, &y) == 2; at = strchr(at, ']') + 2) {
+        CHECK("through the door", x < 1.7 || x > 2.4 || (y > 1.8 && y < 2.3));
+        legs++;
+    }
+    CHECK("bends", legs >= 2);
+    CHECK("blocked", send_answer(1, REPLY_BLOCKED));
+    CHECK("around it", state_has("\"obstacles_found\":1"));
+    for (int i = 2; i < 9 && send_answer(i, REPLY_DONE); i++) {
+    }
+    CHECK("there", state_has("\"state\":\"done\""));
+    send_text(20, "r1", "m2", "NAVIGATE",
+              "{\"goal_m\":[4.6,-0.5],\"clearance_m\":0.2," FROM_HERE);
+    CHECK("why",
+          state_has("\"code\":\"no_route\"") && state_has("there is no route: with a ") &&
+              state_has("clearance_m of 0.2 it can reach 1") && state_has("m2 of the map"));
+    script_close(&s);
+    free(map);
+}
+
+static void test_bad_cells(void)
+{
+    static const struct {
+        const char *kind, *text, *words;
+    } rows[] = {
+        {"NAVIGATE", "{\"goal_m\":[9,0]," FROM_HERE, "[9, 0] is off the map"},
+        {"NAVIGATE", "{\"goal_m\":[2.05,0]," FROM_HERE, "in an occupied cell"},
+        {"NAVIGATE", "{\"goal_m\":[1.85,0]," FROM_HERE, "nearer than clearance_m"},
+        {"NAVIGATE", "{\"goal_m\":[0,2.95]," FROM_HERE, "in an unknown cell"},
+        {"FOLLOW", "{\"path_m\":[[1,0],[2.05,0]]," FROM_HERE, "in an occupied cell"},
+    };
+    struct costmap *map = make_room();
+    open_room(map);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        script_clear(&s);
+        send_text((double)i, "r1", "bad", rows[i].kind, rows[i].text);
+        CHECK(rows[i].words, state_has("\"code\":\"in_obstacle\"") && state_has(rows[i].words));
+    }
+    send_text(20, "r1", "m1", "NAVIGATE",
+              "{\"map\":{\"obstacles\":[]},\"goal_m\":[9,0]," FROM_HERE);
+    CHECK("a message has its own map", state_has("\"state\":\"running\""));
+    script_close(&s);
+    map->unknown_factor = 3.0;
+    open_room(map);
+    send_text(0, "r1", "m1", "NAVIGATE", "{\"goal_m\":[0,2.95]," FROM_HERE);
+    CHECK("the map allows unknown cells", state_has("\"state\":\"running\""));
+    script_close(&s);
+    free(map);
+}
+
+/* The map is the caller's: a state that is loaded plans on it as the first would have. */
+static void test_cells_checkpoint(void)
+{
+    struct costmap *map = make_room();
+    struct script_effect first;
+    size_t bytes = 0;
+    open_room(map);
+    send_text(0, "r1", "m1", "NAVIGATE", "{\"goal_m\":[4,1.5]," FROM_HERE);
+    void *state = saved_lab(s.lab, &bytes);
+    CHECK("blocked", send_answer(1, REPLY_BLOCKED));
+    first = *script_find(&s, EFFECT_COMMAND, 0);
+    script_close(&s);
+    open_room(map);
+    CHECK_INT("loaded", lab_load(s.lab, state, bytes), STATUS_OK);
+    script_reply(&s, "r1", AT(1), SIDE_REAL, "m1-1", REPLY_BLOCKED);
+    script_reply(&s, "r1", AT(1), SIDE_VIRTUAL, "m1-1", REPLY_BLOCKED);
+    CHECK_TEXT("the same way", script_find(&s, EFFECT_COMMAND, 0)->payload, first.payload);
+    free(state);
+    script_close(&s);
+    free(map);
+}
+
 static void test_late(void)
 {
     open_lab(1);
@@ -542,6 +655,9 @@ int main(void)
     CU_add_test(suite, "a pause between plans", test_pause);
     CU_add_test(suite, "one owner", test_owner);
     CU_add_test(suite, "an obstacle", test_obstacle);
+    CU_add_test(suite, "a map of cells", test_cells);
+    CU_add_test(suite, "points that are not free", test_bad_cells);
+    CU_add_test(suite, "cells and a checkpoint", test_cells_checkpoint);
     CU_add_test(suite, "a late reply", test_late);
     CU_add_test(suite, "no reply within the pair's timeout", test_unanswered);
     CU_add_test(suite, "a start of the daemon", test_start);

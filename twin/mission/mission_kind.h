@@ -67,7 +67,9 @@ struct mission_kind {
     void (*step)(void *work, const struct mission_input *input, mission_sink *sink,
                  void *context);
     int64_t (*next_us)(const void *work); /* when it needs a tick; LAB_TIME_MAX: never */
-    void (*rebind)(void *work, const void *plan); /* both were moved as bytes */
+    /* Plan and work lie here from now on; both may have been moved as bytes. p: as for parse.
+     * memory: grid_search_bytes() of its map of cells, which holds nothing between calls. */
+    void (*rebind)(void *work, void *plan, const struct pair_params *p, void *memory);
 
     /* Writes the members that only this kind has: its machines, its stack, its path. */
     void (*report)(const void *work, const void *plan, struct json_writer *w);

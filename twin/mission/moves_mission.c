@@ -256,8 +256,10 @@ static int64_t next_work_us(const void *work)
     return arm_mission_next_us(work);
 }
 
-static void rebind_work(void *work, const void *plan)
+static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
 {
+    (void)p;
+    (void)memory;
     ((struct arm_mission *)work)->plan = plan;
 }
 

@@ -181,11 +181,17 @@ static const struct mission_kind *running_kind(const struct pair_missions *m)
     return r ? mission_kind_find(r->kind) : NULL;
 }
 
-void pair_missions_rebind(struct pair_missions *m)
+size_t pair_missions_memory(const struct pair_params *p)
+{
+    return p->missions_max > 0 && p->costmap ? grid_search_bytes(p->costmap) : 0;
+}
+
+void pair_missions_rebind(struct pair_missions *m, const struct pair_params *p, void *memory)
 {
     const struct mission_kind *kind = running_kind(m);
+    m->memory = memory;
     if (kind) {
-        kind->rebind(m->work, m->plan);
+        kind->rebind(m->work, m->plan, p, memory);
     }
 }
 
@@ -389,6 +395,7 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
     name_run(m, r);
+    pair_missions_rebind(m, run->p, m->memory);
     mission_kind_find(r->kind)->begin(m->work, m->plan, r->run, run->t_us, apply_effect, run);
     m->begin_us = m->running == 0 ? run->t_us + MISSIONS_PAUSE_US : 0;
 }

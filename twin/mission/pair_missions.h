@@ -14,10 +14,10 @@
 #include "twin/pair/pair.h"
 
 enum {
-    MISSIONS_REFUSED = 8,     /* refused missions that a pair remembers, */
-    MISSIONS_KEPT = 40,       /* and all, so that 32 others are remembered */
-    MISSIONS_OUT = 8,         /* commands of one step */
-    MISSIONS_USED = 4096,     /* bytes of the filter of used ids */
+    MISSIONS_REFUSED = 8, /* refused missions that a pair remembers, */
+    MISSIONS_KEPT = 40,   /* and all, so that 32 others are remembered */
+    MISSIONS_OUT = 8,     /* commands of one step */
+    MISSIONS_USED = 4096, /* bytes of the filter of used ids */
     MISSIONS_PAUSE_US = 20000,
     MISSION_DETAIL_MAX = 256, /* with its NUL */
     MISSION_EFFORT_HZ = 4,    /* an effort that is a period of this rate late is useless */
@@ -72,6 +72,7 @@ struct pair_missions {
     /* A Bloom filter of the ids of all missions ever begun: three bits for each. It forgets
      * none, so that the ids of commands are used once. */
     uint8_t used[MISSIONS_USED];
+    void *memory; /* borrowed, for plans */
     struct mission_record record[MISSIONS_KEPT];
     _Alignas(max_align_t) unsigned char plan[MISSION_PLAN_BYTES]; /* of the running one */
     _Alignas(max_align_t) unsigned char work[MISSION_WORK_BYTES];
@@ -97,8 +98,10 @@ struct missions_run {
 
 /* Size of the state, a multiple of 64; 0: this pair takes no missions. */
 size_t pair_missions_bytes(const struct pair_params *p);
-/* The block was moved as bytes. */
-void pair_missions_rebind(struct pair_missions *m);
+/* The block was moved as bytes. memory: pair_missions_memory(), which all pairs may share. */
+void pair_missions_rebind(struct pair_missions *m, const struct pair_params *p, void *memory);
+/* Bytes of memory that its plans need for the length of a call. */
+size_t pair_missions_memory(const struct pair_params *p);
 
 /* Applies EVENT_MISSION, or EVENT_MALFORMED of one. */
 void pair_missions_apply(struct missions_run *run, const struct event *event);

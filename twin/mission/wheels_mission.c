@@ -205,23 +205,51 @@ static enum status check_step(const struct mission_plan *plan, const struct worl
     return STATUS_OK;
 }
 
-static enum status check_plan(const struct plan_text *text, const struct world *lab_map,
+/* The same on a map of cells. The robot may follow a path through unknown ones. */
+static enum status check_cells(const struct mission_plan *plan, size_t k, struct err *err)
+{
+    const struct costmap *map = plan->cells;
+    const struct mission_step *step = &plan->steps[k];
+    const bool goal = step->kind == L2_STEP_GOAL;
+    for (size_t i = 0; i < step->count; i++) {
+        const struct world_point *p = &plan->points[step->first + i];
+        const size_t cell = costmap_find(map, (double[2]){p->x_m, p->y_m});
+        const char *why = cell == SIZE_MAX                        ? "is off the map"
+                          : map->cell[cell] == COSTMAP_OCCUPIED   ? "lies in an occupied cell"
+                          : !goal                                 ? NULL
+                          : !costmap_allows(map, map->cell[cell]) ? "lies in an unknown cell"
+                          : costmap_blocked(map, cell, plan->clearance_m)
+                              ? "is nearer than clearance_m to an occupied cell"
+                              : NULL;
+        if (why) {
+            return err_set(err, STATUS_E_PARSE, FAULT_IN_OBSTACLE, mission_text_where,
+                           "step %zu, [%g, %g] %s: a free point of the map was expected", k + 1,
+                           p->x_m, p->y_m, why);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status check_plan(const struct plan_text *text, const struct pair_params *pair,
                               struct err *err)
 {
     struct mission_plan *plan = text->plan;
+    const struct world *lab_map = pair->world;
     struct world map;
+    plan->cells = text->has_map ? NULL : pair->costmap;
     if (!text->has_map && lab_map) {
         plan->map = *lab_map;
     }
     map = plan->map;
     map.mapped_only = true;
     for (size_t k = 0; k < plan->step_count; k++) {
-        if (plan->steps[k].kind == L2_STEP_GOAL && !text->has_map && !lab_map) {
+        if (plan->steps[k].kind == L2_STEP_GOAL && !text->has_map && !lab_map && !plan->cells) {
             return err_set(err, STATUS_E_PARSE, FAULT_NEEDS_KEY, mission_text_where,
                            "a goal needs a map: send a \"map\", or give the pair a map in the "
                            "lab file");
         }
-        const enum status status = check_step(plan, &map, k, err);
+        const enum status status =
+            plan->cells ? check_cells(plan, k, err) : check_step(plan, &map, k, err);
         if (status != STATUS_OK) {
             return status;
         }
@@ -239,7 +267,7 @@ static enum status parse_plan(const struct mission_kind *kind, const char *text,
     if (!scan_plan(&s, &read) || !json_scan_finish(&s)) {
         return mission_text_fault(&s, err);
     }
-    return check_plan(&read, p->world, err);
+    return check_plan(&read, p, err);
 }
 
 /* ---- the work ---- */
@@ -276,8 +304,11 @@ static int64_t next_work_us(const void *work)
     return mission_next_us(work);
 }
 
-static void rebind_work(void *work, const void *plan)
+static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
 {
+    struct mission_plan *own = plan;
+    own->cells = own->cells ? p->costmap : NULL; /* a mission may have a map of its own */
+    own->memory = memory;
     ((struct mission *)work)->plan = plan;
 }
 

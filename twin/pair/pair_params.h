@@ -19,7 +19,8 @@
 #include "logger/message/event.h"
 #include "twin/pair/clock_map.h"
 
-struct world; /* twin/sim/robot/world.h */
+struct world;   /* twin/sim/robot/world.h */
+struct costmap; /* twin/map/costmap.h */
 
 enum {
     PAIR_OUTSTANDING_MAX = 64, /* maximum of simultaneously open commands */
@@ -195,11 +196,12 @@ struct pair_params {
     struct pair_dynamics_params dynamics;
     /* Borrowed, and shared by most pairs; NULL: no following. */
     const struct pair_following_params *following;
-    char codec[CODEC_NAME_MAX];  /* codec of its robots: a name of codecs.h, */
-    struct codec_options speaks; /* and the codec's options */
-    char map[PAIR_MAP_MAX];      /* file of their world; "": none */
-    const struct world *world;   /* that map, for missions; borrowed, NULL: none */
-    uint32_t missions_max;       /* 0..PAIR_MISSIONS_MAX that may wait; 0: it takes none */
+    char codec[CODEC_NAME_MAX];    /* codec of its robots: a name of codecs.h, */
+    struct codec_options speaks;   /* and the codec's options */
+    char map[PAIR_MAP_MAX];        /* file of their world; "": none */
+    const struct world *world;     /* that map, for missions; borrowed, NULL: none */
+    const struct costmap *costmap; /* likewise, if it has cells */
+    uint32_t missions_max;         /* 0..PAIR_MISSIONS_MAX that may wait; 0: it takes none */
     /* Versions of both programs while their connections name none; "": unknown. */
     char version[SIDE_COUNT][EVENT_VERSION_MAX];
 };

@@ -189,7 +189,9 @@ static void explain_failure(const struct round *r)
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
-    m->code = late ? MISSION_NO_REPLY : awaited ? MISSION_TOO_MANY_RAYS : mission_code_of(m->status);
+    m->code = late      ? MISSION_NO_REPLY
+              : awaited ? MISSION_TOO_MANY_RAYS
+                        : mission_code_of(m->status);
     char where[MISSION_TEXT_MAX / 4];
     char range[MISSION_TEXT_MAX / 4] = "";
     if (m->l2.state == L2_SWEEPING) {
@@ -267,6 +269,54 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
     memset(&r->l2_out, 0, sizeof r->l2_out);
 }
 
+/* Plans on the map of cells, and says why there is no route. */
+static void plan_on_cells(struct round *r, const char *what, const struct world_point *from,
+                          const struct world_point *to)
+{
+    struct mission *m = r->m;
+    const struct mission_plan *plan = m->plan;
+    double reached_m2 = 0.0;
+    char area[MISSION_TEXT_MAX / 2] = "";
+    const enum grid_route_outcome outcome =
+        map_route_plan(plan->cells, plan->memory, &m->map, from, to, plan->clearance_m,
+                       &r->plan_budget, &m->route, &reached_m2);
+    const bool of_goal = outcome == GRID_ROUTE_GOAL_OUTSIDE ||
+                         outcome == GRID_ROUTE_GOAL_UNKNOWN ||
+                         outcome == GRID_ROUTE_GOAL_BLOCKED;
+    m->routed = outcome == GRID_ROUTE_FOUND ? STATUS_OK
+                : of_goal                   ? STATUS_E_RANGE
+                                            : STATUS_E_EMPTY;
+    if (outcome == GRID_ROUTE_FOUND) {
+        return;
+    }
+    if (outcome == GRID_ROUTE_ENCLOSED) {
+        (void)snprintf(
+            area, sizeof area,
+            ": with a clearance_m of %g it can reach %.1f m2 of the map, and the place "
+            "is not in them",
+            plan->clearance_m, reached_m2);
+    }
+    notify_user(r, 2, MISSION_ERROR, "%s: %s%s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
+                what, grid_route_outcome_name(outcome), area, from->x_m, from->y_m, to->x_m,
+                to->y_m);
+}
+
+static void plan_among_obstacles(struct round *r, const char *what,
+                                 const struct world_point *from, const struct world_point *to)
+{
+    struct mission *m = r->m;
+    m->routed = route_plan(&m->map, from, to, m->plan->clearance_m, &r->plan_budget, &m->route);
+    const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
+                      : m->routed == STATUS_E_EMPTY ? "there is no route"
+                                                    : "the map has too many corners: fewer, "
+                                                      "or a larger clearance_m, are needed";
+    if (m->routed != STATUS_OK) {
+        notify_user(r, 2, MISSION_ERROR,
+                    "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m", what, why,
+                    from->x_m, from->y_m, to->x_m, to->y_m);
+    }
+}
+
 static void plan_route(struct round *r, enum l2_request request)
 {
     struct mission *m = r->m;
@@ -277,8 +327,11 @@ static void plan_route(struct round *r, enum l2_request request)
     if (request == L2_REQUEST_GOAL && step) {
         to = m->plan->points[step->first];
     }
-    m->routed =
-        route_plan(&m->map, &from, &to, m->plan->clearance_m, &r->plan_budget, &m->route);
+    if (m->plan->cells) {
+        plan_on_cells(r, what, &from, &to);
+    } else {
+        plan_among_obstacles(r, what, &from, &to);
+    }
     if (m->routed == STATUS_OK) {
         notify_user(r, 2, MISSION_ACK,
                     "%s: a route of %.2f m with %zu leg%s to x %.3f m, y %.3f m", what,
@@ -287,12 +340,6 @@ static void plan_route(struct round *r, enum l2_request request)
         return;
     }
     m->code = m->routed == STATUS_E_RANGE ? MISSION_GOAL_BLOCKED : MISSION_NO_ROUTE;
-    const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
-                      : m->routed == STATUS_E_EMPTY ? "there is no route"
-                                                    : "the map has too many corners: fewer, "
-                                                      "or a larger clearance_m, are needed";
-    notify_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
-                what, why, from.x_m, from.y_m, to.x_m, to.y_m);
 }
 
 static void set_path(struct mission *m)

@@ -15,6 +15,7 @@
 #include "base/text/names.h"
 #include "logger/message/event.h"
 #include "twin/sim/robot/layers.h"
+#include "twin/sim/robot/map_route.h"
 #include "twin/sim/robot/route.h"
 #include "twin/sim/robot/world.h"
 
@@ -36,8 +37,10 @@ struct mission_step {
 enum mission_return { MISSION_RETURN_NEVER, MISSION_RETURN_ON_FAILURE, MISSION_RETURN_ALWAYS };
 
 struct mission_plan {
-    struct world map;   /* routes avoid mapped obstacles */
-    double start[3];    /* x_m, y_m, psi_rad; also the place of return */
+    struct world map;            /* routes avoid mapped obstacles */
+    const struct costmap *cells; /* borrowed; routes are planned on it, too; NULL: none */
+    void *memory;                /* grid_search_bytes() of it, for the length of a call */
+    double start[3];             /* x_m, y_m, psi_rad; also the place of return */
     bool locates;       /* the start is unknown, so the robot is asked for its pose first */
     double clearance_m; /* > 0: distance of planned routes from obstacles */
     double obstacle_m;  /* assumed radius of an unmapped obstacle */
