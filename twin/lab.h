@@ -60,6 +60,7 @@ struct pair_parts {
     struct pair_dynamics *dynamics;     /* NULL: not identified */
     struct pair_following *following;   /* NULL: no following */
     struct pair_missions *missions;     /* NULL: it takes none */
+    struct live_map *map;               /* of its sweeps; NULL: none */
     struct delivery_memory *deliveries; /* of the whole lab; NULL: none */
     void *codec;                        /* state of its codec; NULL: none */
     const void *places;                 /* its first slot of open commands */
@@ -117,6 +118,8 @@ const struct pair *lab_pair(const struct lab *lab, size_t index);
 const struct pair_following *lab_following(const struct lab *lab, size_t index);
 /* Returns NULL for a pair that takes no missions. */
 const struct pair_missions *lab_missions(const struct lab *lab, size_t index);
+/* Returns NULL for a pair without a map of its sweeps. */
+const struct live_map *lab_map(const struct lab *lab, size_t index);
 /* Returns a pair's dynamics, followed by its samples; NULL for a pair without. */
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index);
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);

@@ -173,6 +173,11 @@ const struct pair_following *lab_following(const struct lab *lab, size_t index)
     return lab->parts[index].following;
 }
 
+const struct live_map *lab_map(const struct lab *lab, size_t index)
+{
+    return lab->parts[index].map;
+}
+
 const struct pair_missions *lab_missions(const struct lab *lab, size_t index)
 {
     return lab->parts[index].missions;

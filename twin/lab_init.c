@@ -27,6 +27,7 @@ static size_t parts_bytes_for(const struct lab_params *p)
         bytes += pair_following_bytes(p->pairs[i].following);
         bytes += align_bytes(lab_codec_of(&p->pairs[i])->state_bytes);
         bytes += pair_missions_bytes(&p->pairs[i]);
+        bytes += live_map_bytes(&p->pairs[i].live_map);
     }
     for (size_t i = 0; i < p->team_count; i++) {
         bytes += team_live_state_bytes(&p->teams[i]);
@@ -154,6 +155,11 @@ static char *place_parts(struct lab *lab, char *at)
         if (pair_missions_bytes(p) > 0) {
             lab->parts[i].missions = (void *)at;
             at += pair_missions_bytes(p);
+        }
+        if (live_map_wanted(&p->live_map)) {
+            lab->parts[i].map = (void *)at;
+            live_map_init(lab->parts[i].map);
+            at += live_map_bytes(&p->live_map);
         }
     }
     return at;

@@ -22,6 +22,7 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
                             sizeof(struct pair_missions),
+                             sizeof(struct live_map),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),
@@ -104,6 +105,16 @@ static void save_commands(struct lab_save *save, const struct pair *pair,
     }
 }
 
+static void save_map(const struct lab *lab, struct lab_save *save, const struct live_map *map,
+                     const struct live_map_params *p)
+{
+    const void *part = NULL;
+    size_t bytes = 0;
+    for (size_t k = 0; (bytes = live_map_piece(map, p, k, &part)) > 0; k++) {
+        save_bytes(lab, save, part, bytes);
+    }
+}
+
 void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
 {
     if (part >= lab->p.pair_count) {
@@ -126,6 +137,9 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
     }
     if (parts->missions) {
         save_bytes(lab, save, parts->missions, pair_missions_bytes(p));
+    }
+    if (parts->map) {
+        save_map(lab, save, parts->map, &p->live_map);
     }
     save_commands(save, parts->pair, p);
 }
@@ -218,6 +232,9 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab->parts[i].missions) {
             pair_missions_rebind(lab->parts[i].missions, &lab->p.pairs[i], lab->plans);
+        }
+        if (lab->parts[i].map) {
+            live_map_restore(lab->parts[i].map, &lab->p.pairs[i].live_map);
         }
     }
     lab_order_deadlines(lab);

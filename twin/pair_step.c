@@ -83,7 +83,10 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
     const struct pair_run run = {x->pair,  p,
                                  fx,       event->t_us,
                                  event,    x->dynamics ? &x->dynamics->sets : NULL,
-                                 &changes, x->deliveries};
+                                 &changes, x->deliveries, x->map};
+    if (x->map) {
+        live_map_apply(x->map, &p->live_map, event);
+    }
     pair_apply(&run);
     route_changes(x, &run);
     if (event->kind == EVENT_TELEMETRY) {
@@ -110,7 +113,7 @@ bool pair_answer_known(const struct pair_parts *x, const struct pair_params *p,
 {
     struct pair_changes changes = {0};
     const struct pair_run run = {x->pair, p,    fx,       event->t_us,
-                                 event,   NULL, &changes, x->deliveries};
+                                 event,   NULL, &changes, x->deliveries, x->map};
     return x->deliveries && pair_link_answer_known(&run);
 }
 
@@ -120,7 +123,7 @@ void pair_fire(const struct pair_parts *x, const struct pair_params *p,
     const struct pair_run run = {x->pair, p,
                                  fx,      x->pair->deadline_us,
                                  NULL,    x->dynamics ? &x->dynamics->sets : NULL,
-                                 NULL,    x->deliveries};
+                                 NULL,    x->deliveries, x->map};
     x->pair->version++;
     pair_fire_probes(&run);
     if (x->dynamics) {

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,7 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
         const bool follows = pair_following_wanted(pairs[i].following);
         const bool steered = pairs[i].missions_max > 0 && pairs[i].kind == PAIR_USV3;
         const char *what = follows ? "following" : steered ? "missions" : "dynamics";
+        const struct live_map_params *map = &pairs[i].live_map;
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows || steered) {
             option_fault_at(reading, "journal.record", FAULT_INCONSISTENT,
                             "events leaves out the telemetry that %s's %s "
@@ -191,6 +193,13 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
                             follows   ? "following.model"
                             : steered ? "missions_max"
                                       : "dynamics.model");
+            return;
+        }
+        if (live_map_wanted(map) && map->poses != SWEEP_POSE_REPLIES) {
+            option_fault_at(reading, "journal.record", FAULT_INCONSISTENT,
+                            "events leaves out the telemetry whose poses %s's live_map rests "
+                            "on; record all, or set live_map.poses: replies",
+                            pairs[i].id);
             return;
         }
     }
@@ -383,6 +392,40 @@ void lab_check_following(const struct option_reading *reading, struct pair_follo
                  "%s%s: %.160s", reading->shown, key, err.text);
 }
 
+static void check_live_map(const struct option_reading *reading, const struct pair_params *p)
+{
+    static const char *const keys[] = {
+        "live_map.cell_m",  "live_map.x_min_m", "live_map.y_min_m", "live_map.x_max_m",
+        "live_map.y_max_m", "live_map.every_s", "live_map.builder", "live_map.angle",
+        "live_map.range",   "live_map.poses",   "live_map.correct"};
+    const struct live_map_params *m = &p->live_map;
+    const char *key = NULL;
+    if (is_idle(reading, live_map_wanted(m), keys, COUNT(keys),
+                "no map is made; set live_map.range_m")) {
+        return;
+    }
+    if (pair_is_arm(p)) {
+        option_fault_at(reading, "live_map.range_m", FAULT_NOT_APPLICABLE,
+                        "an arm does not drive; leave out live_map or arm");
+    }
+    if (m->x_max_m <= m->x_min_m || m->y_max_m <= m->y_min_m) {
+        option_fault(reading->r, first_given(reading, keys, 5, &key), FAULT_WRONG_ORDER,
+                     "%slive_map: x_max_m and y_max_m beyond x_min_m and y_min_m were expected",
+                     reading->shown);
+    } else if (live_map_place(m).width == 0) {
+        option_fault(reading->r, first_given(reading, keys, 5, &key), FAULT_TOO_LARGE,
+                     "%slive_map: %.0f x %.0f cells of %g m, expected at most %d in all and %d "
+                     "along a side; enlarge cell_m, or bring the corners nearer",
+                     reading->shown, ceil((m->x_max_m - m->x_min_m) / m->cell_m),
+                     ceil((m->y_max_m - m->y_min_m) / m->cell_m), m->cell_m,
+                     LIVE_MAP_CELLS_MAX, GRID_SIDE_MAX);
+    }
+    if (m->correct && p->correct == PAIR_CORRECT_OFF) {
+        option_fault_at(reading, "live_map.correct", FAULT_NEEDS_KEY,
+                        "no pose is sent; set correct: each_move or after_inconsistency");
+    }
+}
+
 void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair)
 {
     if (pair->params.missions_max > 0 && pair->params.mode != PAIR_LINK) {
@@ -403,6 +446,7 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     check_codec_keys(reading, params);
     check_arm(reading, params);
     check_dynamics(reading, &params->dynamics);
+    check_live_map(reading, params);
     node = first_given(reading, asked, COUNT(asked), &key);
     if (node != TREE_NONE && params->mode == PAIR_LINK &&
         params->expected[SIDE_REAL] == PAIR_NEVER &&

@@ -27,6 +27,7 @@
 /* A key with the name of its member. */
 #define LAB(m, value, help)  {#m, value, IN_LAB(m), help}
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
+#define LIVE_MAP(m, value, help) {"live_map." #m, value, IN_PAIR(params.live_map.m), help}
 #define FOLLOWING(m, value, help) {"following." #m, value, IN_PAIR(following.m), help}
 
 static const struct option_row tolerance_value = {
@@ -299,6 +300,22 @@ static const struct option_row pair_rows[] = {
     {"dynamics.excitation_s", TIME("s", "30", 0.1, 3600.0), IN_PAIR(params.dynamics.excitation_us),
      "A parameter is updated while the motion of this long determines it by itself."},
 
+    LIVE_MAP(range_m, REAL("m", "0", 0.0, GRID_RANGE_MAX_M),
+     "Range of the lidar, beyond which a ray saw nothing: a map is made of its sweeps. 0: no map."),
+    LIVE_MAP(cell_m, REAL("m", "0.05", 0.03, 1.0), "Side of a cell of the map."),
+    LIVE_MAP(x_min_m, REAL("m", "-10", -10000.0, 10000.0), "Corners of the map, in the frame of the robots' poses."),
+    LIVE_MAP(y_min_m, REAL("m", "-10", -10000.0, 10000.0), "At most 250000 cells lie between them."),
+    LIVE_MAP(x_max_m, REAL("m", "10", -10000.0, 10000.0), "The upper right corner."),
+    LIVE_MAP(y_max_m, REAL("m", "10", -10000.0, 10000.0), "The same, along y."),
+    {"live_map.every_s", TIME("s", "1", 0.1, 3600.0), IN_PAIR(params.live_map.every_us),
+     "A sweep that begins sooner after the last one used is skipped: each costs the lab milliseconds."},
+    LIVE_MAP(builder, CHOICE("real", "real|virtual"),
+     "Whose sweeps make the map; those of the other robot show how far it is off."),
+    LIVE_MAP(angle, TEXT("angle_rad", NOT_EMPTY), "Name of the value with a ray's angle, rad from the heading."),
+    LIVE_MAP(range, TEXT("range_m", NOT_EMPTY), "Name of the value with its length, m."),
+    LIVE_MAP(poses, CHOICE("both", "both|telemetry|replies"), "Messages that state the robot's pose."),
+    LIVE_MAP(correct, TRUTH("false"), "`correct` sends the real robot's pose on the map instead of the one it states."),
+
     FOLLOWING(model, TEXT("", NO_RANGE),
      "Model (of tandem models) of both robots; without it the virtual robot does not follow."),
     FOLLOWING(active, TRUTH("false"),
@@ -463,6 +480,8 @@ _Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
 _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
 _Static_assert(PAIR_CORRECT_COUNT == 3 && PAIR_CORRECT_EACH_MOVE == 2, "corrections");
 _Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
+_Static_assert(SIDE_COUNT == 2 && SIDE_VIRTUAL == 1, "builders");
+_Static_assert(SWEEP_POSE_COUNT == 3 && SWEEP_POSE_REPLIES == 2, "poses");
 _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
 _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");
 _Static_assert(INPUT_INTERPOLATION_COUNT == 3 && INPUT_INTERPOLATION_AUTO == 2, "holds");

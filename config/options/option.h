@@ -18,7 +18,7 @@ enum {
     OPTION_TEXT_MAX = 256,
     OPTION_PRINT_MAX = 1280, /* bytes of a value as YAML text */
     OPTION_PREFIX_MAX = 96,
-    OPTION_ROWS_MAX = 96,
+    OPTION_ROWS_MAX = 112,
     OPTION_WHY_MAX = 192,
     OPTION_NAME_MAX = 31 /* bytes of a name or id, without the terminator */
 };

@@ -9,9 +9,8 @@ enum { PIXEL_OCCUPIED = 0, PIXEL_FREE = 254, PIXEL_UNKNOWN = 205 };
 
 static int pixel_of(int odds)
 {
-    return odds >= GRID_OCCUPIED ? PIXEL_OCCUPIED
-           : odds <= GRID_FREE   ? PIXEL_FREE
-                                 : PIXEL_UNKNOWN;
+    static const int pixels[] = {PIXEL_UNKNOWN, PIXEL_FREE, PIXEL_OCCUPIED};
+    return pixels[grid_state_of(odds)];
 }
 
 static int pixel_at(const struct ros_map *m, size_t x, size_t y)

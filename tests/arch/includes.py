@@ -60,7 +60,7 @@ twin/page: base/errors base/numbers logger/message identification/numeric identi
   identification/travel twin/pair twin/dynamics twin/following twin/report
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
   twin/following twin/sim/robot
-twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/pair twin/following
+twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/map twin/pair twin/following
   twin/team/step twin/team/live twin/mission twin/sim/robot
 logger/mcap: base/text base/errors base/numbers logger/message
 logger/storage: base/text base/errors base/numbers logger/message logger/mcap

@@ -25,19 +25,25 @@ size_t grid_bytes(const struct grid_place *p)
     return good ? p->width * p->height * (sizeof(uint16_t) + sizeof(struct grid_spot) + 2) : 0;
 }
 
+struct grid grid_in(const struct grid_place *place, void *memory)
+{
+    const size_t cells = place->width * place->height;
+    struct grid g = {.place = *place, .odds = memory};
+    g.spot = (struct grid_spot *)(g.odds + cells);
+    g.stamp = (uint16_t *)(void *)(g.spot + cells);
+    g.field = (uint8_t *)(g.stamp + cells);
+    g.reach = (ptrdiff_t)ceil(3.0 * GRID_SIGMA_M / place->cell_m);
+    return g;
+}
+
 enum status grid_init(struct grid *g, const struct grid_place *place, void *memory)
 {
     const size_t bytes = grid_bytes(place);
     if (bytes == 0) {
         return STATUS_E_RANGE;
     }
-    const size_t cells = place->width * place->height;
     memset(memory, 0, bytes);
-    *g = (struct grid){.place = *place, .stamp = memory};
-    g->spot = (struct grid_spot *)(g->stamp + cells);
-    g->odds = (int8_t *)(g->spot + cells);
-    g->field = (uint8_t *)(g->odds + cells);
-    g->reach = (ptrdiff_t)ceil(3.0 * GRID_SIGMA_M / place->cell_m);
+    *g = grid_in(place, memory);
     return STATUS_OK;
 }
 
@@ -94,6 +100,16 @@ static void update_field(struct grid *g, struct cell at)
             if (is_inside(g, c)) {
                 g->field[index_of(g, c)] = find_likelihood(g, c);
             }
+        }
+    }
+}
+
+void grid_restore(struct grid *g)
+{
+    for (size_t i = 0; i < g->place.width * g->place.height; i++) {
+        if (g->odds[i] >= GRID_OCCUPIED) {
+            update_field(g, (struct cell){(ptrdiff_t)(i % g->place.width),
+                                          (ptrdiff_t)(i / g->place.width)});
         }
     }
 }
@@ -222,6 +238,28 @@ static void fill_between(struct grid *g, const double a_m[2], const double b_m[2
     }
 }
 
+static uint16_t limit_cell(double cells, size_t side)
+{
+    return (uint16_t)fmin(fmax(cells, 0.0), (double)side);
+}
+
+/* Widens the extent to this point, with the cells next to it. */
+static void extend_to(struct grid *g, const double at_m[2])
+{
+    const struct grid_place *p = &g->place;
+    const double x = floor(to_cells(at_m[0], p->x_min_m, p->cell_m));
+    const double y = floor(to_cells(at_m[1], p->y_min_m, p->cell_m));
+    const struct grid_extent e = {limit_cell(x - 1.0, p->width), limit_cell(y - 1.0, p->height),
+                                  limit_cell(x + 2.0, p->width),
+                                  limit_cell(y + 2.0, p->height)};
+    struct grid_extent *all = &g->extent;
+    const bool none = all->x_end == 0;
+    all->x_begin = none || e.x_begin < all->x_begin ? e.x_begin : all->x_begin;
+    all->y_begin = none || e.y_begin < all->y_begin ? e.y_begin : all->y_begin;
+    all->x_end = none || e.x_end > all->x_end ? e.x_end : all->x_end;
+    all->y_end = none || e.y_end > all->y_end ? e.y_end : all->y_end;
+}
+
 size_t grid_add(struct grid *g, const struct plane_pose *from, const struct grid_sweep *sweep)
 {
     const struct grid_place *p = &g->place;
@@ -231,6 +269,7 @@ size_t grid_add(struct grid *g, const struct plane_pose *from, const struct grid
         g->sweeps++;
         memset(g->stamp, 0, p->width * p->height * sizeof g->stamp[0]);
     }
+    extend_to(g, (const double[]){from->x_m, from->y_m});
     for (int pass = 0; pass < 3; pass++) { /* hits, what is between them, what was crossed */
         double last_m[2] = {(double)NAN, 0.0};
         for (size_t i = 0; i < sweep->count; i++) {
@@ -255,8 +294,9 @@ size_t grid_add(struct grid *g, const struct plane_pose *from, const struct grid
                 const double b[2] = {to_cells(end_m[0], p->x_min_m, p->cell_m),
                                      to_cells(end_m[1], p->y_min_m, p->cell_m)};
                 clear_ray(g, a, b);
-            } else if (seen) {
-                ended += add_point(g, end_m[0], end_m[1], GRID_HIT);
+            } else {
+                extend_to(g, end_m);
+                ended += seen && add_point(g, end_m[0], end_m[1], GRID_HIT);
             }
         }
     }

@@ -69,15 +69,32 @@ struct grid_spot {
     uint8_t count; /* rays, 20 at most: then it stays */
 };
 
+/* A rectangle of cells, its ends exclusive: outside of it no sweep has changed anything. */
+struct grid_extent {
+    uint16_t x_begin, y_begin, x_end, y_end;
+};
+
+/* The four arrays lie one behind the other in the given memory, odds first. What is not in odds
+ * and spots is derived from them. */
 struct grid {
     struct grid_place place;
+    struct grid_extent extent;
     uint32_t sweeps;
-    uint8_t *field;         /* [height][width] 255 exp(-d^2 / (2 sigma^2)) */
-    int8_t *odds;           /* [height][width] */
     ptrdiff_t reach;        /* cells whose likelihood an occupied one changes, to each side */
+    int8_t *odds;           /* [height][width] */
     struct grid_spot *spot; /* [height][width] */
     uint16_t *stamp; /* [height][width] the last sweep, modulo 2^16, that changed the cell */
+    uint8_t *field;  /* [height][width] 255 exp(-d^2 / (2 sigma^2)) */
 };
+
+enum grid_state { GRID_STATE_UNKNOWN, GRID_STATE_FREE, GRID_STATE_OCCUPIED, GRID_STATE_COUNT };
+
+static inline enum grid_state grid_state_of(int odds)
+{
+    return odds >= GRID_OCCUPIED ? GRID_STATE_OCCUPIED
+           : odds <= GRID_FREE   ? GRID_STATE_FREE
+                                 : GRID_STATE_UNKNOWN;
+}
 
 /* Bytes of memory of a grid; 0: its place has a wrong size. */
 size_t grid_bytes(const struct grid_place *place);
@@ -85,6 +102,12 @@ size_t grid_bytes(const struct grid_place *place);
 /* Nothing is known yet. memory: grid_bytes(place), aligned for uint16_t. STATUS_E_RANGE:
  * grid_bytes() is 0. */
 MUST_USE enum status grid_init(struct grid *grid, const struct grid_place *place, void *memory);
+
+/* The grid in memory that holds one already; `sweeps` and `extent` are the caller's to set. */
+struct grid grid_in(const struct grid_place *place, void *memory);
+
+/* Derives the rest from odds and spots; all stamps are 0 already. */
+void grid_restore(struct grid *grid);
 
 /* Adds a sweep seen from `from`. Rays that are not finite or negative are left out; parts
  * outside of the place, too. Returns the number of rays that ended in the place. */

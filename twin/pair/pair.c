@@ -460,7 +460,7 @@ static void record_reply(const struct pair_run *run, struct pair_slot *slot)
         return; /* it may not be the reply to this command: nothing to compare */
     }
     if (second) {
-        pair_read_poses(slot, other, r, run->p, &run->changes->poses);
+        pair_read_poses(run, slot, other, r, &run->changes->poses);
     }
     run->pair->counts.values_omitted += r->values_omitted;
     if (!second) {

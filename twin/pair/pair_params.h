@@ -17,6 +17,7 @@
 #include "identification/travel/travel_time.h"
 #include "logger/message/codec.h"
 #include "logger/message/event.h"
+#include "twin/map/live_map.h"
 #include "twin/pair/clock_map.h"
 
 struct world;   /* twin/sim/robot/world.h */
@@ -202,6 +203,7 @@ struct pair_params {
     const struct world *world;     /* that map, for missions; borrowed, NULL: none */
     const struct costmap *costmap; /* likewise, if it has cells */
     uint32_t missions_max;         /* 0..PAIR_MISSIONS_MAX that may wait; 0: it takes none */
+    struct live_map_params live_map; /* a map of their sweeps */
     /* Versions of both programs while their connections name none; "": unknown. */
     char version[SIDE_COUNT][EVENT_VERSION_MAX];
 };

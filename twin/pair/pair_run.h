@@ -40,6 +40,7 @@ struct pair_run {
     struct parameter_book *dynamics;    /* sets of the model of dynamics; NULL: none */
     struct pair_changes *changes;       /* NULL if a deadline fires */
     struct delivery_memory *deliveries; /* may be NULL */
+    const struct live_map *map;         /* of the robots' sweeps; NULL: none */
 };
 
 /* Prefetches memory. In a large lab the data of a step are far apart; requested together they
@@ -129,10 +130,10 @@ bool pair_reply_differs(const struct pair_slot *slot, enum side first,
                         const struct event_reply *reply, const struct pair_params *p,
                         char differs[ENTRY_DIFFERS_MAX]);
 
-/* Reads both robots' final poses, from the reply of side `first` and that of the other. */
-void pair_read_poses(const struct pair_slot *slot, enum side first,
-                     const struct event_reply *reply, const struct pair_params *p,
-                     struct pair_poses *poses);
+/* Reads both robots' final poses, from the reply of side `first` and that of the other. With
+ * live_map.correct the real robot's is that on the map. */
+void pair_read_poses(const struct pair_run *run, const struct pair_slot *slot, enum side first,
+                     const struct event_reply *reply, struct pair_poses *poses);
 
 /* ---- pair_correct.c: the simulated robot is set to the real one's pose ---- */
 

@@ -186,14 +186,25 @@ static const struct event_value *find_number(const struct event_reply *reply, co
     return NULL;
 }
 
-void pair_read_poses(const struct pair_slot *slot, enum side first,
-                     const struct event_reply *reply, const struct pair_params *p,
-                     struct pair_poses *poses)
+static void place_on_map(const struct pair_run *run, double pose[3])
+{
+    const struct plane_pose stated = {pose[0], pose[1], pose[2]};
+    struct plane_pose placed;
+    if (run->map && run->p->live_map.correct &&
+        live_map_locate(run->map, SIDE_REAL, &stated, &placed)) {
+        pose[0] = placed.x_m;
+        pose[1] = placed.y_m;
+        pose[2] = placed.yaw_rad;
+    }
+}
+
+void pair_read_poses(const struct pair_run *run, const struct pair_slot *slot, enum side first,
+                     const struct event_reply *reply, struct pair_poses *poses)
 {
     static const char *const names[] = {"x_m", "y_m", "psi_rad"};
     const enum side second = first == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
+    const char *found[COUNT(names)] = {"", "", ""};
     size_t known = 0;
-    poses->agree = true;
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct event_value *v = find_number(reply, names[i]);
         size_t k = 0;
@@ -203,12 +214,19 @@ void pair_read_poses(const struct pair_slot *slot, enum side first,
         if (v && k < slot->value_count && slot->value_kind[k] == VALUE_NUMBER) {
             poses->of[first][i] = slot->value[k].number;
             poses->of[second][i] = v->number;
-            poses->agree =
-                poses->agree && numbers_agree(v->name, slot->value[k].number, v->number, p);
+            found[i] = v->name;
             known++;
         }
     }
     poses->known = known == COUNT(names);
+    poses->agree = poses->known;
+    if (poses->known) {
+        place_on_map(run, poses->of[SIDE_REAL]);
+    }
+    for (size_t i = 0; poses->agree && i < COUNT(names); i++) {
+        poses->agree =
+            numbers_agree(found[i], poses->of[first][i], poses->of[second][i], run->p);
+    }
 }
 
 static void compare_values(struct difference_list *list, const struct pair_slot *slot,
