@@ -22,7 +22,7 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
                             sizeof(struct pair_missions),
-                             sizeof(struct live_map),
+                            sizeof(struct live_map),
                             sizeof(struct team_live),
                             sizeof(struct team_live_robot),
                             sizeof(struct team_live_answer),

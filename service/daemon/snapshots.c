@@ -29,7 +29,7 @@ struct copy {
     _Alignas(max_align_t) unsigned char state[];
 };
 
-enum { STATE_COUNT = 4 }; /* of a pair: itself, its dynamics, following, missions */
+enum { STATE_COUNT = 5 }; /* of a pair: itself, its dynamics, following, missions, map */
 
 struct snapshot {
     struct view view; /* first member: readers get a pointer to it */
@@ -41,8 +41,9 @@ struct snapshot {
     const struct pair_dynamics **dynamics; /* the heads without samples */
     const struct pair_following **following;
     const struct pair_missions **missions;
+    const struct live_map **maps;
     const struct team_live **live_teams;
-    /* [STATE_COUNT * pair_count + team_count] NULL: none; the five arrays follow it in
+    /* [STATE_COUNT * pair_count + team_count] NULL: none; the six arrays follow it in
      * memory */
     struct copy *copies[];
 };
@@ -143,8 +144,8 @@ static long find_pair(const struct view *view, const char *id)
     return lab_find(snapshot_of(view)->snapshots->lab, id);
 }
 
-/* A state of the lab. The order is: all pairs, their dynamics, following, missions, all teams.
- */
+/* A state of the lab. The order is: all pairs, their dynamics, following, missions, maps, all
+ * teams. */
 struct state {
     const void *at; /* NULL: none */
     uint64_t version;
@@ -166,9 +167,13 @@ static struct state read_state(const struct snapshot *s, size_t k)
         const struct pair_following *following = lab_following(lab, k - 2 * n);
         return (struct state){following, following ? following->version : 0};
     }
-    if (k < STATE_COUNT * n) {
+    if (k < 4 * n) {
         const struct pair_missions *missions = lab_missions(lab, k - 3 * n);
         return (struct state){missions, missions ? missions->version : 0};
+    }
+    if (k < STATE_COUNT * n) {
+        const struct live_map *map = lab_map(lab, k - 4 * n);
+        return (struct state){map, map ? map->version : 0};
     }
     const struct team_live *live = lab_team(lab, k - STATE_COUNT * n);
     return (struct state){live, live->version};
@@ -180,7 +185,8 @@ static size_t state_bytes(const struct snapshot *s, size_t k, const struct state
     return k < n                 ? pair_copy_bytes(state->at, &s->view.params[k])
            : k < 2 * n           ? sizeof(struct pair_dynamics)
            : k < 3 * n           ? sizeof(struct pair_following)
-           : k < STATE_COUNT * n ? pair_missions_bytes(&s->view.params[k - 3 * n])
+           : k < 4 * n           ? pair_missions_bytes(&s->view.params[k - 3 * n])
+           : k < STATE_COUNT * n ? live_map_shown_bytes(&s->view.params[k - 4 * n].live_map)
                                  : team_live_state_bytes(&s->view.teams[k - STATE_COUNT * n]);
 }
 
@@ -196,8 +202,10 @@ static void show_copy(struct snapshot *s, size_t k)
     } else if (k < 3 * n) {
         s->following[k - 2 * n] = state;
         s->view.following = s->following;
-    } else if (k < STATE_COUNT * n) {
+    } else if (k < 4 * n) {
         s->missions[k - 3 * n] = state;
+    } else if (k < STATE_COUNT * n) {
+        s->maps[k - 4 * n] = state;
     } else {
         s->live_teams[k - STATE_COUNT * n] = state;
     }
@@ -320,7 +328,9 @@ static struct snapshot *begin_snapshot(struct snapshots *snapshots)
     s->dynamics = (void *)(s->pairs + n);
     s->following = (void *)(s->dynamics + n);
     s->missions = (void *)(s->following + n);
-    s->live_teams = (void *)(s->missions + n);
+    s->maps = (void *)(s->missions + n);
+    s->live_teams = (void *)(s->maps + n);
+    s->view.maps = s->maps;
     s->view.missions = s->missions;
     s->view.pairs = s->pairs;
     s->view.live_teams = s->live_teams;

@@ -7,6 +7,7 @@
 #include "service/tool/json_file.h"
 #include "twin/report/following_report.h"
 #include "twin/report/forecast_report.h"
+#include "twin/report/map_report.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 #include "twin/report/team_live_report.h"
@@ -117,6 +118,11 @@ static void write_state(struct json_writer *w, const struct lab *lab, size_t i,
     if (lab_missions(lab, i)) {
         json_write_object(w, "missions");
         pair_missions_write_all(w, lab_missions(lab, i), p);
+        json_write_close(w);
+    }
+    if (lab_map(lab, i)) {
+        json_write_object(w, "map");
+        map_report(w, lab_map(lab, i), &p->live_map);
         json_write_close(w);
     }
     if (lab_following(lab, i)) {

@@ -53,9 +53,9 @@ twin/sim/robot: base/text base/errors base/numbers base/expression logger/messag
   identification/servo twin/efsm twin/machine twin/arm twin/map
 twin/mission: base/text base/errors base/numbers logger/message identification/model twin/efsm twin/arm twin/map
   twin/pair twin/following twin/sim/robot
-twin/report: base/text base/errors logger/message identification/data identification/model identification/geometry
+twin/report: base/text base/errors base/numbers logger/message identification/data identification/model identification/geometry
   identification/fit identification/travel identification/odometry identification/servo identification/arm identification/dynamics
-  twin/pair twin/dynamics twin/following twin/team/step twin/team/live
+  twin/map twin/pair twin/dynamics twin/following twin/team/step twin/team/live
 twin/page: base/errors base/numbers logger/message identification/numeric identification/model identification/fit
   identification/travel twin/pair twin/dynamics twin/following twin/report
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
@@ -77,7 +77,7 @@ config/labfile: base/text base/errors base/numbers logger/message logger/codec i
 web/http: base/text base/errors base/numbers logger/message twin logger/storage
 web/stream: base/numbers logger/message identification/geometry twin/following twin/report logger/storage web/http
 web/resource: base/text base/numbers logger/message logger/codec identification/model identification/fit identification/travel
-  twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
+  twin/map twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
 service/engine: base/text base/errors base/numbers logger/fence

@@ -15,7 +15,7 @@ METHODS = ("get", "put", "post", "delete")
 # Answers with these statuses are described only under "default".
 OTHER_STATUSES = {413, 414, 421, 429, 500}
 # An answer for a browser needs no example.
-PAGE = {"text/html", "text/css", "text/javascript", "image/svg+xml"}
+PAGE = {"text/html", "text/css", "text/javascript", "image/svg+xml", "image/png"}
 
 # The part of OpenAPI 3.1 that this contract uses, closed: a misspelt key is found.
 SHAPE = {

@@ -24,7 +24,7 @@ TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
 PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5, forecast: {publish: each}}
   r2: {mode: link, timeout_s: 1, correct: after_inconsistency}
-  wheels: {}
+  wheels: {live_map: {range_m: 2}}
   boat:
     kind: usv3
     dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0,
@@ -106,7 +106,7 @@ class Lab:
             names = {name.lower(): value for name, value in answer.getheaders()}
             if names.get("content-type", "").startswith("text/event-stream"):
                 return Answer(answer.status, names, answer.readline().decode())  # it never ends
-            return Answer(answer.status, names, answer.read().decode())
+            return Answer(answer.status, names, answer.read().decode(errors="replace"))  # pictures, too
         finally:
             connection.close()
 

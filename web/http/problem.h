@@ -28,6 +28,7 @@
     X(PROBLEM_NO_SUCH_TEAM, 404, "no-such-team", "No such team")                               \
     X(PROBLEM_NO_SUCH_MISSION, 404, "no-such-mission", "No such mission")                      \
     X(PROBLEM_NO_MISSIONS, 404, "no-missions", "Missions not taken")                           \
+    X(PROBLEM_NO_MAP, 404, "no-map", "No map is made")                                         \
     X(PROBLEM_NO_DYNAMICS, 404, "no-dynamics", "Dynamics not followed")                        \
     X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Not following")                             \
     X(PROBLEM_WRONG_METHOD, 405, "wrong-method", "Method not allowed")                         \

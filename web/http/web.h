@@ -53,6 +53,9 @@ struct view {
     const struct pair_following *const *following;
     /* [pair_count] NULL: the pair takes no missions. The array is NULL when none does. */
     const struct pair_missions *const *missions;
+    /* [pair_count] head and odds of their maps; NULL: it makes none. The array is NULL when none
+     * does. */
+    const struct live_map *const *maps;
     size_t team_count;
     const struct team_params *teams;           /* [team_count] */
     const struct team_live *const *live_teams; /* [team_count] their live states */
