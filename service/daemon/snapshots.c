@@ -206,6 +206,7 @@ static void show_copy(struct snapshot *s, size_t k)
         s->missions[k - 3 * n] = state;
     } else if (k < STATE_COUNT * n) {
         s->maps[k - 4 * n] = state;
+        s->view.maps = s->maps;
     } else {
         s->live_teams[k - STATE_COUNT * n] = state;
     }
@@ -330,7 +331,6 @@ static struct snapshot *begin_snapshot(struct snapshots *snapshots)
     s->missions = (void *)(s->following + n);
     s->maps = (void *)(s->missions + n);
     s->live_teams = (void *)(s->maps + n);
-    s->view.maps = s->maps;
     s->view.missions = s->missions;
     s->view.pairs = s->pairs;
     s->view.live_teams = s->live_teams;

@@ -16,6 +16,7 @@
 
 struct map_run {
     const char *lab_path, *side, *prefix, *size;
+    double every_s;
     bool json;
     struct lab_file lab;
     struct map_request request;
@@ -52,7 +53,7 @@ static void write_document(const void *what, struct json_writer *w)
     const struct map_run *r = what;
     const struct grid_place *p = &r->map.grid->place;
     JSON_WRITE(w, JSON("pair", r->sweeps.pair), JSON("side", side_name(r->sweeps.side)),
-               JSON_WHOLE("sweeps", r->sweeps.count),
+               JSON_WHOLE("sweeps", r->sweeps.count), JSON("early", r->sweeps.skipped),
                JSON_COUNTS("refused", &sweep_refusal_names, r->sweeps.collector.refused),
                JSON_COUNTS("outcomes", &scan_outcome_names, r->built.track.outcomes),
                JSON("largest_correction_m", r->built.track.largest_m),
@@ -96,8 +97,9 @@ static void print_result(const struct map_run *r)
     const struct pose_belief *last = &r->built.steps[s->count - 1].belief;
     const struct plane_pose *odometry = &s->list[s->count - 1].at;
     const unsigned long long refused = count_refused(s);
-    (void)printf("sweeps      %zu of the %s robot of %s, %llu refused%s", s->count,
-                 side_name(s->side), s->pair, refused, refused > 0 ? ": " : "");
+    (void)printf("sweeps      %zu of the %s robot of %s, %llu too soon, %llu refused%s", s->count,
+                 side_name(s->side), s->pair, (unsigned long long)s->skipped, refused,
+                 refused > 0 ? ": " : "");
     print_counts(&sweep_refusal_names, s->collector.refused);
     (void)printf("\nafter the first  ");
     print_counts(&scan_outcome_names, r->built.track.outcomes);
@@ -226,7 +228,8 @@ static const char description[] =
     "  pose of odometry by each sweep, and writes PREFIX.pgm and PREFIX.yaml as ROS's\n"
     "  map_server reads them. A sweep is taken at rest: one in which the robot moved by more\n"
     "  than 5 mm or 0.3 degrees is refused. The first sweep begins the map, at the robot's\n"
-    "  pose. Existing files are overwritten. See docs/model/maps.md.\n";
+    "  pose. If the pair makes a live map, its section of the lab file has the defaults, and\n"
+    "  the result is that map. Existing files are overwritten. See docs/model/maps.md.\n";
 
 static bool parse_size(struct map_run *r)
 {
@@ -252,6 +255,8 @@ static int parse_words(struct map_run *r, int argc, char **argv)
         {"output", 'o', ARGUMENT_TEXT, &r->prefix, 0, 0, "PREFIX",
          "write PREFIX.pgm and PREFIX.yaml (needed)"},
         {"cell", 0, ARGUMENT_REAL, &r->request.cell_m, 0.01, 1, "M", "side of a cell (0.05)"},
+        {"every", 0, ARGUMENT_REAL, &r->every_s, 0, 3600, "S",
+         "skip sweeps that begin sooner after the last one used (0)"},
         {"range", 0, ARGUMENT_REAL, &r->request.range_m, 0.1, GRID_RANGE_MAX_M, "M",
          "range of the lidar: a ray of this length saw nothing (12)"},
         {"size", 0, ARGUMENT_TEXT, &r->size, 0, 0, "X0,Y0,X1,Y1",
@@ -277,14 +282,34 @@ static int parse_words(struct map_run *r, int argc, char **argv)
         return complain_exit(EXIT_USAGE, "map: %s is needed",
                              r->prefix ? "--pair ID" : "-o PREFIX");
     }
-    r->sweeps.side = r->side && strcmp(r->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL;
     return parse_size(r) ? ARGUMENTS_PARSED : EXIT_USAGE;
+}
+
+/* What the command line leaves open is as the pair's live map has it. */
+static void complete_request(struct map_run *r, const struct live_map_params *live)
+{
+    struct map_request *q = &r->request;
+    const bool has_live = live_map_wanted(live);
+    r->sweeps.side = r->side ? (strcmp(r->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL)
+                             : (enum side)live->builder;
+    r->sweeps.source.pose = (enum sweep_pose)live->poses;
+    memcpy(r->sweeps.source.angle, live->angle, sizeof live->angle);
+    memcpy(r->sweeps.source.range, live->range, sizeof live->range);
+    r->sweeps.every_us = r->every_s >= 0.0 ? lab_us(r->every_s) : has_live ? live->every_us : 0;
+    q->cell_m = q->cell_m > 0.0 ? q->cell_m : has_live ? live->cell_m : 0.05;
+    q->range_m = q->range_m > 0.0 ? q->range_m : has_live ? live->range_m : 12.0;
+    if (has_live && !q->has_size) {
+        q->has_size = true;
+        q->x_min_m = live->x_min_m;
+        q->y_min_m = live->y_min_m;
+        q->x_max_m = live->x_max_m;
+        q->y_max_m = live->y_max_m;
+    }
 }
 
 int command_map(int argc, char **argv)
 {
-    struct map_run r = {.request = {.cell_m = 0.05, .range_m = 12.0},
-                        .sweeps = {.source = sweep_source_usual()}};
+    struct map_run r = {.every_s = -1.0};
     int code = parse_words(&r, argc, argv);
     if (code != ARGUMENTS_PARSED) {
         return code;
@@ -292,9 +317,12 @@ int command_map(int argc, char **argv)
     if (!lab_argument_load("map", r.lab_path, &r.lab)) {
         return EXIT_USAGE;
     }
-    if (!lab_find_params(r.lab.pairs, r.lab.pair_count, r.sweeps.pair)) {
+    const struct pair_params *pair =
+        lab_find_params(r.lab.pairs, r.lab.pair_count, r.sweeps.pair);
+    if (!pair) {
         code = complain_exit(EXIT_USAGE, "map: the lab file has no pair '%s'", r.sweeps.pair);
     } else {
+        complete_request(&r, &pair->live_map);
         code = make_map(&r, argv + 1);
     }
     built_map_free(&r.built);

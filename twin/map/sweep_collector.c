@@ -9,11 +9,6 @@
 
 ENUM_NAMES(sweep_refusal, SWEEP_REFUSAL_COUNT, SWEEP_REFUSALS(NAMES_TEXT));
 
-struct sweep_source sweep_source_usual(void)
-{
-    return (struct sweep_source){"angle_rad", "range_m", SWEEP_POSE_BOTH};
-}
-
 /* Returns whether the sweep is complete and usable. */
 static bool close_sweep(struct sweep_collector *c, bool whole)
 {

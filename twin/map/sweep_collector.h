@@ -50,9 +50,6 @@ struct sweep_collector { /* all zero at first */
     struct grid_ray rays[GRID_RAYS_MAX];
 };
 
-/* The values and poses of the lab robot. */
-struct sweep_source sweep_source_usual(void);
-
 /* For each event of the pair, in their order. True: a sweep of this side is complete, rays[count]
  * seen from `at`; the caller clears `restarted`, and the next call may change the sweep. */
 bool sweep_collector_add(struct sweep_collector *collector, const struct sweep_source *source,

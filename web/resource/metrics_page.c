@@ -199,6 +199,54 @@ static void write_following(struct metrics *m, const struct sight *s)
     }
 }
 
+static void write_sweeps(struct metrics *m, const char *pair, enum side side,
+                         const char *outcome, uint64_t count)
+{
+    const struct metric_label labels[] = {
+        {"pair", pair}, {"side", side_name(side)}, {"outcome", outcome}};
+    metrics_count(m, labels, COUNT(labels), count);
+}
+
+static void write_map(struct metrics *m, const char *pair, const struct live_map *map)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const struct live_map_robot *r = &map->robot[side];
+        write_sweeps(m, pair, (enum side)side, "too soon", r->early);
+        for (size_t k = 0; k < SCAN_OUTCOME_COUNT; k++) {
+            write_sweeps(m, pair, (enum side)side, scan_outcome_name((enum scan_outcome)k),
+                         r->track.outcomes[k]);
+        }
+        for (size_t k = 0; k < SWEEP_REFUSAL_COUNT; k++) {
+            write_sweeps(m, pair, (enum side)side, sweep_refusal_name((enum sweep_refusal)k),
+                         r->collector.refused[k]);
+        }
+    }
+}
+
+/* Writes series of pairs that make a map. */
+static void write_maps(struct metrics *m, const struct sight *s)
+{
+    metrics_family(m, "tandem_map_sweeps_total",
+                   "Sweeps for the map by outcome, without the one that began it.");
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->view->maps[i]) {
+            write_map(m, s->view->params[i].id, s->view->maps[i]);
+        }
+    }
+    metrics_family(m, "tandem_map_drift_meters",
+                   "Distance of the stated pose from that on the map, at the last sweep.");
+    for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
+        const struct live_map *map = s->view->maps[i / SIDE_COUNT];
+        const enum side side = (enum side)(i % SIDE_COUNT);
+        if (map && map->robot[side].track.begun) {
+            const struct map_track *t = &map->robot[side].track;
+            write_sample(m, s, i / SIDE_COUNT, "side", side_name(side),
+                         hypot(t->odometry.x_m - t->belief.at.x_m,
+                               t->odometry.y_m - t->belief.at.y_m));
+        }
+    }
+}
+
 /* Counters by name, for each pair and summed over the lab; the sums include pairs without their
  * own series. */
 static const struct counted {
@@ -391,6 +439,9 @@ void get_metrics(const struct web_request *request, struct web_response *respons
     }
     if (view->missions) {
         write_missions(&m, &sight);
+    }
+    if (view->maps) {
+        write_maps(&m, &sight);
     }
     write_server(&m, request->context);
     write_streams(&m, request->context);
