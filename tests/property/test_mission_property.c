@@ -60,6 +60,9 @@ static void check_effect(void *context, const struct mission_effect *effect)
             (void)snprintf(w->text, sizeof w->text, "%s", effect->text);
         }
         break;
+    case MISSION_EFFORT:
+        CHECK("wheels get no efforts", false);
+        break;
     case MISSION_STACK:
         break;
     case MISSION_END:

@@ -231,9 +231,11 @@ static void begin_work(void *work, const void *plan, const char *run, int64_t t_
     send_message(&r, MISSION_ACK, "waits for telemetry of the vessel");
 }
 
-static void rebind_work(void *work, const void *plan)
+static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
 {
     struct course_work *w = work;
+    (void)p;
+    (void)memory;
     w->plan = plan;
     w->drive.course = &w->course;
     w->drive.vessel = &usv3_vessels[w->plan->vessel];
