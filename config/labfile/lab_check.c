@@ -107,6 +107,83 @@ static void check_webhook(const struct option_reading *reading, const char *url)
     }
 }
 
+/* A server of the database: a host with or without a port, and nothing else. */
+void lab_add_server(const struct option_reading *item, void *value, void *owner)
+{
+    (void)owner;
+    if (!item->failed && (strpbrk(value, "/?#") || !is_host(value))) {
+        option_fault_at(item, "", FAULT_BAD_ADDRESS, "a host and its port, as db1:5432");
+    }
+}
+
+static bool is_plain_name(const char *name)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)name[n]) || (name[n] && strchr("_-", name[n]))) {
+        n++;
+    }
+    return n > 0 && name[n] == '\0';
+}
+
+static void check_advertised(const struct option_reading *reading, const char *url)
+{
+    const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
+                       : strncmp(url, "https://", 8) == 0 ? url + 8
+                                                          : NULL;
+    if (url[0] && (!host || !is_host(host) || strpbrk(host, "/?#"))) {
+        option_fault_at(reading, "engine.advertise", FAULT_BAD_ADDRESS,
+                        "an address such as https://a.lab:8420 was expected, without a path");
+    }
+}
+
+/* The first of keys[count] that was given; TREE_NONE for none. */
+static uint32_t first_given(const struct option_reading *reading, const char *const *keys,
+                            size_t count, const char **key)
+{
+    uint32_t node = TREE_NONE;
+    for (size_t i = 0; i < count && node == TREE_NONE; i++) {
+        *key = keys[i];
+        node = option_node(reading, keys[i]);
+    }
+    return node;
+}
+
+static void check_engine(const struct option_reading *reading, const struct lab_file *lab)
+{
+    static const char *const keys[] = {"engine.postgresql.database",
+                                       "engine.postgresql.user",
+                                       "engine.postgresql.password_file",
+                                       "engine.postgresql.tls.ca_file",
+                                       "engine.postgresql.require_sync",
+                                       "engine.instance",
+                                       "engine.advertise",
+                                       "engine.postgresql.servers"};
+    const struct engine_options *engine = &lab->engine;
+    const char *key = NULL;
+    bool local = true;
+    if (engine->postgresql.server_count == 0) {
+        const uint32_t given = first_given(reading, keys, COUNT(keys), &key);
+        if (given != TREE_NONE && option_node(reading, keys[COUNT(keys) - 1]) == TREE_NONE) {
+            option_fault(reading->r, given, FAULT_NEEDS_KEY,
+                         "%s needs engine.postgresql.servers, such as [127.0.0.1:5432]", key);
+        }
+        return;
+    }
+    for (size_t i = 0; i < engine->postgresql.server_count; i++) {
+        local = local && is_local(engine->postgresql.servers[i]);
+    }
+    if (!local && engine->postgresql.tls.ca_file[0] == '\0') {
+        option_fault_at(reading, "engine.postgresql.servers", FAULT_UNSAFE_ADDRESS,
+                        "a server beyond loopback needs engine.postgresql.tls.ca_file");
+    }
+    if (!is_plain_name(engine->instance)) {
+        option_fault_at(reading, "engine.instance", FAULT_BAD_NAME,
+                        "a name of letters, digits, _ or - that no other daemon of this "
+                        "database has");
+    }
+    check_advertised(reading, engine->advertise);
+}
+
 /* Each text needs the option next to it. */
 static const char *const needs[][2] = {
     {"broker.tls.cert_file", "broker.tls.key_file"},
@@ -144,18 +221,6 @@ static void check_texts(const struct option_reading *reading, const struct lab_f
     }
 }
 
-/* The first of keys[count] that was given; TREE_NONE for none. */
-static uint32_t first_given(const struct option_reading *reading, const char *const *keys,
-                            size_t count, const char **key)
-{
-    uint32_t node = TREE_NONE;
-    for (size_t i = 0; i < count && node == TREE_NONE; i++) {
-        *key = keys[i];
-        node = option_node(reading, keys[i]);
-    }
-    return node;
-}
-
 void lab_check_file(const struct option_reading *reading, const struct lab_file *lab)
 {
     static const char *const sizes[] = {"journal.retain_mb", "journal.rotate_mb"};
@@ -163,6 +228,7 @@ void lab_check_file(const struct option_reading *reading, const struct lab_file 
     check_prefix(reading, lab->broker.prefix);
     check_texts(reading, lab);
     check_webhook(reading, lab->alarms.webhook.url);
+    check_engine(reading, lab);
     if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
         option_fault_at(reading, "http.bind", FAULT_UNSAFE_ADDRESS,
                         "%.60s is not a loopback address; give http.token_file, too, or "

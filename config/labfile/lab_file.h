@@ -20,6 +20,7 @@
 
 enum { LAB_MACHINES_MAX = 16 }; /* machine files */
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
+enum { LAB_SERVERS_MAX = 8 }; /* of a database */
 
 enum broker_protocol { BROKER_MQTT_5, BROKER_MQTT_3_1_1 };
 
@@ -81,6 +82,23 @@ struct store_options {
     uint32_t retain_days; /* 0: keep everything */
 };
 
+/* A database that several daemons share. */
+struct engine_options {
+    struct {
+        size_t server_count;                         /* 0: no engine; all stays in files */
+        char servers[LAB_SERVERS_MAX][LAB_HOST_MAX]; /* "db1:5432"; 5432 is the default port */
+        char database[LAB_NAME_MAX];
+        char user[LAB_NAME_MAX];
+        char password_file[LAB_PATH_MAX]; /* "": the server asks for none */
+        struct {
+            char ca_file[LAB_PATH_MAX]; /* "": no TLS, only to loopback addresses */
+        } tls;
+        uint32_t require_sync; /* synchronous standbys */
+    } postgresql;
+    char instance[LAB_NAME_MAX];  /* unique among the daemons of the database */
+    char advertise[LAB_PATH_MAX]; /* "": readers are not sent here */
+};
+
 struct checkpoint_options {
     char file[LAB_PATH_MAX];
     int64_t interval_us;
@@ -112,6 +130,7 @@ struct lab_file { /* all zero is empty and may be freed */
     struct http_options http;
     struct journal_options journal;
     struct store_options store;
+    struct engine_options engine;
     struct checkpoint_options checkpoint;
     struct capture_options capture;
     struct {
@@ -155,6 +174,7 @@ void lab_add_model(const struct option_reading *item, void *value, void *owner);
 void lab_add_machines(const struct option_reading *item, void *value, void *owner);
 void lab_add_tolerance(const struct option_reading *item, void *value, void *owner);
 void lab_add_trigger(const struct option_reading *item, void *value, void *owner);
+void lab_add_server(const struct option_reading *item, void *value, void *owner);
 
 /* The options of a pair: the lab's, and those of every codec (struct codec_option). */
 const struct option_table *lab_pair_options(void);

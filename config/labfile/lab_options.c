@@ -54,6 +54,13 @@ static const struct option_items trigger_items = {
     .count_at = offsetof(struct lab_file, capture.on_count), .what = "triggers", .fault = FAULT_LIST_EXPECTED,
     .add = lab_add_trigger};
 
+static const struct option_row server_value = {
+    .type = OPTION_TEXT, .unit = "", .fallback = "", .min = 1.0, .choices = "", .size = LAB_HOST_MAX};
+static const struct option_items server_items = {
+    .shape = OPTION_LIST, .value = &server_value, .most = LAB_SERVERS_MAX, .bytes = LAB_HOST_MAX,
+    .count_at = offsetof(struct lab_file, engine.postgresql.server_count), .what = "servers",
+    .fault = FAULT_LIST_EXPECTED, .add = lab_add_server};
+
 static const struct option_row lab_rows[] = {
     LAB(name, TEXT("lab", NOT_EMPTY), "Name of the lab, shown on the page and in the status."),
 
@@ -132,6 +139,19 @@ static const struct option_row lab_rows[] = {
      "Results are committed in batches this often, and when somebody reads them."),
     LAB(store.retain_days, WHOLE("days", "0", 0.0, 36500.0),
      "Entries and alarms older than this are removed; 0 keeps everything."),
+
+    {"engine.postgresql.servers", OPTION_ARRAY(server_items, struct lab_file, engine.postgresql.servers),
+     "Servers of a database for several daemons: [db1:5432, db2:5432], tried at once; the writable one is used. []: no "
+     "database, all is in files."},
+    LAB(engine.postgresql.database, TEXT("tandem", NOT_EMPTY), "Name of the database; tandem db init creates it."),
+    LAB(engine.postgresql.user, TEXT("tandem", NOT_EMPTY), "The daemon's user; tandem db init creates it."),
+    LAB(engine.postgresql.password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
+    LAB(engine.postgresql.tls.ca_file, TEXT("", NO_RANGE),
+     "Certificates (PEM) of authorities for the servers'; their names are checked. Only loopback needs no TLS."),
+    LAB(engine.postgresql.require_sync, WHOLE("", "0", 0.0, 7.0),
+     "Fewer synchronous standbys than this are a fault of the check."),
+    LAB(engine.instance, TEXT("", NO_RANGE), "Name of this daemon, unique in the database; needed with servers."),
+    LAB(engine.advertise, TEXT("", NO_RANGE), "Where readers reach this daemon, such as https://a.lab:8420."),
 
     LAB(checkpoint.file, TEXT("tandem.checkpoint", NOT_EMPTY),
      "State of the lab for the next start; the journal's tail after it is read again."),

@@ -65,12 +65,17 @@ enum status lab_secrets_check(const struct lab_file *lab, struct err_list *error
 {
     const struct broker_options *b = &lab->broker;
     const struct http_options *h = &lab->http;
+    const struct engine_options *e = &lab->engine;
+    const bool engine = e->postgresql.server_count > 0;
     const struct secret secrets[] = {
         {"broker.password_file", b->password_file, SECRET_LINE, 1},
         {"broker.telemetry_password_file", b->telemetry_password_file, SECRET_LINE, 1},
         {"broker.tls.ca_file", b->tls.enabled ? b->tls.ca_file : "", FOR_ALL, 0},
         {"broker.tls.cert_file", b->tls.enabled ? b->tls.cert_file : "", FOR_ALL, 0},
         {"broker.tls.key_file", b->tls.enabled ? b->tls.key_file : "", SECRET, 0},
+        {"engine.postgresql.password_file", engine ? e->postgresql.password_file : "",
+         SECRET_LINE, 1},
+        {"engine.postgresql.tls.ca_file", engine ? e->postgresql.tls.ca_file : "", FOR_ALL, 0},
         {"http.token_file", h->enabled ? h->token_file : "", SECRET_LINE, LAB_TOKEN_MIN},
         {"alarms.webhook.key_file", lab->alarms.webhook.key_file, SECRET_LINE, LAB_TOKEN_MIN},
         {"http.tls_certificate", h->enabled ? h->tls_certificate : "", FOR_ALL, 0},
@@ -92,6 +97,8 @@ static void print_public(const struct lab_file *lab, FILE *out)
                              shown.broker.telemetry_password_file,
                              shown.broker.tls.cert_file,
                              shown.broker.tls.key_file,
+                             shown.engine.postgresql.user,
+                             shown.engine.postgresql.password_file,
                              shown.http.token_file,
                              shown.http.tls_certificate,
                              shown.http.tls_key,

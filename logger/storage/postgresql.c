@@ -73,6 +73,21 @@ int postgresql_version(const struct postgresql *connection)
     return PQserverVersion(connection->pg);
 }
 
+enum status postgresql_encrypt_password(struct postgresql *connection, const char *user,
+                                        const char *password, char out[POSTGRESQL_VERIFIER_MAX],
+                                        struct err *err)
+{
+    char *verifier = PQencryptPasswordConn(connection->pg, password, user, "scram-sha-256");
+    if (!verifier || strlen(verifier) >= POSTGRESQL_VERIFIER_MAX) {
+        PQfreemem(verifier);
+        return err_set(err, STATUS_E_IO, FAULT_DATABASE_REFUSED, connection->address,
+                       "the password of the user \"%s\" cannot be encrypted", user);
+    }
+    (void)snprintf(out, POSTGRESQL_VERIFIER_MAX, "%s", verifier);
+    PQfreemem(verifier);
+    return STATUS_OK;
+}
+
 /* --- values, in PostgreSQL's binary form ---------------------------------------------------
  */
 

@@ -85,6 +85,13 @@ const char *postgresql_address(const struct postgresql *connection);
 /* The version of the server, such as 150018. */
 int postgresql_version(const struct postgresql *connection);
 
+/* The form in which the server stores a password (SCRAM), so that its log never shows it. */
+enum { POSTGRESQL_VERIFIER_MAX = 512 };
+MUST_USE enum status postgresql_encrypt_password(struct postgresql *connection,
+                                                 const char *user, const char *password,
+                                                 char out[POSTGRESQL_VERIFIER_MAX],
+                                                 struct err *err);
+
 /* --- statements --------------------------------------------------------------------------- */
 
 struct postgresql_text {
@@ -165,7 +172,7 @@ struct postgresql_statement {
                */
 };
 
-/* What is known after a statement, also after one that failed. */
+/* The outcome of a statement, also of one that failed. */
 struct postgresql_result {
     size_t rows, columns;
     int64_t affected;  /* rows that INSERT, UPDATE or DELETE changed */

@@ -323,7 +323,7 @@ static void begin_attempt(struct attempt *a, const struct postgresql_target *t,
     }
 }
 
-static bool reports(const struct attempt *a, const char *parameter, const char *value)
+static bool has_parameter(const struct attempt *a, const char *parameter, const char *value)
 {
     const char *got = PQparameterStatus(a->pg, parameter);
     return got && strcmp(got, value) == 0;
@@ -338,14 +338,14 @@ static void judge_server(struct attempt *a, const struct postgresql_target *t,
     if (version < VERSION_LEAST) {
         fail_attempt(a, FAULT_DATABASE_REFUSED, "PostgreSQL %d is too old; %d or newer",
                      version / 10000, VERSION_LEAST / 10000);
-    } else if (!reports(a, "server_encoding", "UTF8")) {
+    } else if (!has_parameter(a, "server_encoding", "UTF8")) {
         fail_attempt(a, FAULT_DATABASE_REFUSED,
                      "the encoding of the database \"%s\" is %s; it must be UTF8", t->database,
                      PQparameterStatus(a->pg, "server_encoding"));
-    } else if (wanted == POSTGRESQL_WRITABLE && reports(a, "in_hot_standby", "on")) {
+    } else if (wanted == POSTGRESQL_WRITABLE && has_parameter(a, "in_hot_standby", "on")) {
         fail_attempt(a, FAULT_DATABASE_READ_ONLY, "a standby");
     } else if (wanted == POSTGRESQL_WRITABLE &&
-               reports(a, "default_transaction_read_only", "on")) {
+               has_parameter(a, "default_transaction_read_only", "on")) {
         fail_attempt(a, FAULT_DATABASE_READ_ONLY, "default_transaction_read_only is on");
     }
 }

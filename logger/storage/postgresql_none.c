@@ -59,6 +59,17 @@ int postgresql_version(const struct postgresql *connection)
     return 0;
 }
 
+enum status postgresql_encrypt_password(struct postgresql *connection, const char *user,
+                                        const char *password, char out[POSTGRESQL_VERIFIER_MAX],
+                                        struct err *err)
+{
+    (void)connection;
+    (void)user;
+    (void)password;
+    (void)out;
+    return postgresql_target_refresh(NULL, err);
+}
+
 enum status postgresql_run(struct postgresql *connection,
                            const struct postgresql_statement *statement,
                            struct postgresql_result *result, struct err *err)

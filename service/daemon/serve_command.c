@@ -14,6 +14,7 @@
 #include "config/labfile/lab_secrets.h"
 #include "config/options/option_file.h"
 #include "service/daemon/daemon.h"
+#include "service/engine/engine_check.h"
 #include "service/sim/mission/maps.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
@@ -294,6 +295,22 @@ static int run_daemon(struct lab_file *lab, const char *path)
     return EXIT_FINE;
 }
 
+/* Reports the lab's database as comments, so that the output stays a lab file. */
+static int check_engine(const struct lab_file *lab)
+{
+    struct engine_facts facts;
+    struct err err = {0};
+    if (lab->engine.postgresql.server_count == 0) {
+        return EXIT_FINE;
+    }
+    if (engine_facts_read(&lab->engine, &facts, &err) != STATUS_OK) {
+        complain_err(&err);
+        return EXIT_FAILED;
+    }
+    return engine_facts_print(&facts, &lab->engine, "# ", stdout) == 0 ? EXIT_FINE
+                                                                       : EXIT_FAILED;
+}
+
 /* Checks the lab file and the files that it names, as a start would. */
 static int check_files(const struct lab_file *lab)
 {
@@ -305,7 +322,7 @@ static int check_files(const struct lab_file *lab)
     }
     maps_destroy(maps);
     lab_file_print(lab, stdout);
-    return EXIT_FINE;
+    return check_engine(lab);
 }
 
 static const char description[] =
@@ -339,7 +356,8 @@ int command_serve(int argc, char **argv)
         {"config", 'c', ARGUMENT_TEXT, &path, 0, 0, "FILE",
          "the lab file; its keys: docs/config.md"},
         {"check", 0, ARGUMENT_FLAG, &check, 0, 0, NULL,
-         "check the lab file and the files it names, print its effective values, end"},
+         "check the lab file, the files and the database it names, print its effective values, "
+         "end"},
         {"log-format", 0, ARGUMENT_TEXT, &format, 0, 0, "plain|json",
          "lines on stderr (plain)"},
     };
@@ -369,6 +387,11 @@ int command_serve(int argc, char **argv)
     }
     if (check) {
         code = check_files(&lab);
+    } else if (lab.engine.postgresql.server_count > 0) {
+        code = complain_exit(EXIT_USAGE,
+                             "serve: %s: engine: the daemon does not write to a "
+                             "database yet; remove engine: to keep results in files",
+                             path);
     } else {
         log_start(strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN, lab.log.level,
                   STDERR_FILENO);

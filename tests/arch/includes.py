@@ -80,7 +80,7 @@ web/resource: base/text base/numbers logger/message logger/codec identification/
   twin/map twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
-service/engine: base/text base/errors base/numbers logger/fence
+service/engine: base/text base/errors base/numbers logger/storage logger/fence config/options config/labfile service/tool
 service/list: base/errors logger/message web/http service/tool
 service/client: base/text base/errors base/numbers logger/message config/options web/http service/tool service/list
 service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options
@@ -116,7 +116,7 @@ service/job: base/text base/errors base/numbers logger/message twin/team/live lo
   service/identify service/replay service/team
 service/daemon: base/text base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
-  service/sim/mission service/replay service/evidence service/job
+  service/sim/mission service/replay service/evidence service/job service/engine
 service/sim/demo: base/text base/errors base/numbers logger/message config/labfile service/tool service/list service/mqtt service/team
 service/program: base/text base/errors base/numbers logger/codec identification/model config/options config/model
   service/tool

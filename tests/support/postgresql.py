@@ -1,0 +1,47 @@
+"""postgresql.py - a PostgreSQL of the test's own (postgresql.sh), and SQL through psql.
+
+    with Cluster(3) as cluster:
+        cluster.sql("SELECT 1")
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from rig import SOURCE
+from waiting import limit_s
+
+
+class Cluster:
+    """Servers that stop when this object does, or when the test is killed."""
+
+    def __init__(self, nodes=1, *settings):
+        """Ends the test as skipped, visibly, where PostgreSQL is not installed."""
+        if not shutil.which("psql"):
+            print("skipped: PostgreSQL is not installed (apt install postgresql)", file=sys.stderr)
+            sys.exit(77)
+        self.script = subprocess.Popen(["sh", str(SOURCE / "tests/support/postgresql.sh"), str(nodes), *settings],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        words = self.script.stdout.readline().split()
+        if not words:
+            sys.exit(self.script.wait())
+        self.folder = pathlib.Path(words[1])
+        self.ports = [int(word) for word in words[2:]]
+        self.password_file = self.folder / "password"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.script.stdin.close()
+        self.script.wait(limit_s(60))
+
+    def sql(self, text, database="postgres", node=0, user="postgres", password="secret", fails=False):
+        """Rows as lines of values with | between them. fails: the error instead."""
+        run = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",
+                              "-p", str(self.ports[node]), "-U", user, "-d", database, "-c", text],
+                             env=dict(os.environ, PGPASSWORD=password), capture_output=True, text=True, timeout=limit_s(60),
+                             check=False)
+        assert (run.returncode != 0) == fails, run.stderr
+        return (run.stderr if fails else run.stdout).strip()

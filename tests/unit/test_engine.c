@@ -1,0 +1,169 @@
+/* What the check of a lab's database reports, and the daemons that share one. It runs against a
+ * server of its own. needs: real time */
+#include "logger/storage/postgresql_schema.h"
+#include "service/engine/engine_check.h"
+#include "service/engine/engine_instance.h"
+#include "tests/support/check.h"
+#include "tests/support/postgresql_fixture.h"
+
+enum { LIMIT_MS = 30000 };
+
+static struct postgresql_cluster cluster;
+
+static struct postgresql *open_database(void)
+{
+    const struct postgresql_server server = {"127.0.0.1", cluster.ports[0]};
+    const struct postgresql_params params = {.servers = &server,
+                                             .server_count = 1,
+                                             .database = "postgres",
+                                             .user = "postgres",
+                                             .password_file = cluster.password_file,
+                                             .application = "test"};
+    struct postgresql_target *target = NULL;
+    struct postgresql *c = NULL;
+    struct err err = {0};
+    const bool open =
+        postgresql_target_create(&params, &target, &err) == STATUS_OK &&
+        postgresql_open(target, POSTGRESQL_WRITABLE, LIMIT_MS, &c, &err) == STATUS_OK;
+    postgresql_target_destroy(target);
+    CHECK_TEXT("open", err.text, "");
+    CU_ASSERT_FATAL(open);
+    return c;
+}
+
+/* --- the report ------------------------------------------------------------------------------
+ */
+
+static void test_report(void)
+{
+    static const struct engine_facts good = {.servers = {{.answers = true, .version = 150018}},
+                                             .address = "db1:5432",
+                                             .schema = 2,
+                                             .sync_standbys = 2,
+                                             .standbys = "s2, s3",
+                                             .sync_names = "ANY 1 (s1,s2,s3)",
+                                             .fsync = true,
+                                             .full_pages = true,
+                                             .checksums = true,
+                                             .writes = true,
+                                             .clock_ahead_ms = 59900};
+    struct row {
+        const char *row;
+        struct engine_facts facts;
+        size_t faults;
+        const char *text;
+    } rows[] = {
+        {"good", good, 0, "# clock      59.9 s ahead of this machine's\n"},
+        {"good", good, 0, "# server     db1:5432: PostgreSQL 15.18, writable\n"},
+        {"good", good, 0, "# standbys   2 synchronous (s2, s3); 2 required\n"},
+        {"ahead", good, 1, "the server's clock is 3.0 hours ahead of this machine's; set both"},
+        {"behind", good, 1, "the server's clock is 61.0 s behind this machine's"},
+        {"one standby", good, 1, "too few synchronous standbys are connected; start them"},
+        {"no standby", good, 1, "no synchronous standby is named"},
+        {"fsync", good, 0, "# danger     fsync is off"},
+        {"pages", good, 0, "# danger     full_page_writes is off"},
+        {"checksums", good, 0, "# danger     data checksums are off"},
+        {"rights", good, 1, "the user \"tandem\" may not write results"},
+        {"silent", good, 0, "db1:5432: does not answer: Connection refused"},
+    };
+    rows[3].facts.clock_ahead_ms = 3 * 3600 * 1000;
+    rows[4].facts.clock_ahead_ms = -61000;
+    rows[5].facts.sync_standbys = 1;
+    rows[6].facts.sync_standbys = 0;
+    rows[6].facts.sync_names[0] = '\0';
+    rows[7].facts.fsync = false;
+    rows[8].facts.full_pages = false;
+    rows[9].facts.checksums = false;
+    rows[10].facts.writes = false;
+    rows[11].facts.servers[0] = (struct engine_server){.why = "Connection refused"};
+    const struct engine_options engine = {
+        .postgresql = {
+            .server_count = 1, .servers = {"db1:5432"}, .user = "tandem", .require_sync = 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        CHECK_INT(rows[i].row, engine_facts_print(&rows[i].facts, &engine, "# ", out),
+                  rows[i].faults);
+        (void)fclose(out);
+        CHECK_TEXT(rows[i].row, strstr(text, rows[i].text) ? rows[i].text : text, rows[i].text);
+        free(text);
+    }
+}
+
+/* --- daemons ---------------------------------------------------------------------------------
+ */
+
+static const struct engine_instance first = {.name = "a",
+                                             .lab = "hall1",
+                                             .home = "machine-1 /var/lib/tandem",
+                                             .version = "1",
+                                             .fingerprint = "f1",
+                                             .address = "https://a.lab:8420"};
+
+static void check_register(struct postgresql *c, const char *row,
+                           const struct engine_instance *instance, const char *want)
+{
+    struct err err = {0};
+    const enum status status = engine_instance_register(c, instance, LIMIT_MS, &err);
+    CHECK_INT(row, status, want[0] ? STATUS_E_STALE : STATUS_OK);
+    CHECK_TEXT(row, strncmp(err.text, want, strlen(want)) == 0 ? want : err.text, want);
+}
+
+static void test_instances(void)
+{
+    struct postgresql *c = open_database();
+    int64_t from = -1;
+    CHECK_INT("tables", postgresql_schema_update(c, &from, NULL), STATUS_OK);
+    CHECK_INT("tables", from, 0);
+    struct engine_instance other = first;
+    other.home = "machine-2 /var/lib/tandem";
+    check_register(c, "first", &first, "");
+    check_register(c, "again", &first, "");
+    check_register(c, "same name", &other,
+                   "another daemon is the instance a (lab hall1 at https://a.lab:8420, ");
+    other.name = "b";
+    check_register(c, "same lab", &other,
+                   "the instance a at https://a.lab:8420 stores results of the lab hall1, ");
+    other.shares_lab = true;
+    check_register(c, "standby", &other, "");
+    other.fingerprint = "f2";
+    check_register(c, "other lab file", &other,
+                   "the instance a at https://a.lab:8420 has another lab file; all instances");
+    CHECK_INT("age",
+              postgresql_run_script(c, "age",
+                                    "UPDATE instance SET seen = now() - interval '11 s'",
+                                    LIMIT_MS, NULL),
+              STATUS_OK);
+    other.name = "a";
+    other.shares_lab = false;
+    check_register(c, "after its silence", &other, "");
+    check_register(c, "came back", &first, "another daemon is the instance a (lab hall1");
+    postgresql_close(c);
+}
+
+static void test_home(void)
+{
+    char home[ENGINE_HOME_MAX];
+    char other[ENGINE_HOME_MAX];
+    engine_instance_home(cluster.folder, home);
+    engine_instance_home("/nowhere/journal", other);
+    CHECK("folder", strstr(home, cluster.folder) != NULL);
+    CHECK("missing folder", strstr(other, "/nowhere/journal") != NULL);
+}
+
+int main(void)
+{
+    cluster_start(&cluster, 1, "");
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("engine", NULL, NULL);
+    CU_add_test(suite, "report", test_report);
+    CU_add_test(suite, "instances", test_instances);
+    CU_add_test(suite, "home", test_home);
+    const CU_ErrorCode ran = CU_basic_run_tests();
+    const unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    cluster_stop(&cluster);
+    return ran == CUE_SUCCESS && failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
