@@ -19,9 +19,14 @@ const struct store_table store_tables[STORE_KIND_COUNT] = {
 
 /* --- opening -------------------------------------------------------------------------- */
 
+static const struct store_engine *engine_of(const struct store_params *params)
+{
+    return params->target ? &store_postgresql : &store_sqlite;
+}
+
 enum status store_open(const struct store_params *params, struct store **out, struct err *err)
 {
-    return store_sqlite.open(params, out, err);
+    return engine_of(params)->open(params, out, err);
 }
 
 enum status store_reopen(struct store *store, struct err *err)
@@ -152,7 +157,7 @@ enum status store_fold(struct store *store, bool *more, struct err *err)
 enum status store_reader_open(const struct store_params *params, struct store_reader **out,
                               struct err *err)
 {
-    return store_sqlite.reader_open(params, out, err);
+    return engine_of(params)->reader_open(params, out, err);
 }
 
 void store_reader_close(struct store_reader *reader)

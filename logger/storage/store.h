@@ -1,6 +1,6 @@
 /* logger/storage/store.h - the results of a lab: entries, alarms, events of pairs that record
  * them all, changes of parameter sets, fits over time, and bars of team charts. They are in a
- * SQLite file.
+ * SQLite file, or those of any number of daemons in a PostgreSQL database.
  *
  * Two objects: struct store writes (one thread); struct store_reader reads over its own
  * read-only connection (another thread). Neither waits for the other. The journal is the source
@@ -25,6 +25,8 @@ enum {
     STORE_CURSOR_MAX = 256,     /* bytes of a cursor with its NUL */
     STORE_SQL_MAX = 1024
 };
+
+struct postgresql_target;
 
 enum store_kind {
     STORE_ENTRIES,
@@ -84,17 +86,26 @@ struct store_query {
     const char *cursor; /* next_cursor of the previous page; NULL or "": the first page */
 };
 
+/* All texts are borrowed. */
 struct store_params {
-    const char *path;    /* file name or ":memory:"; borrowed */
+    const char *path;    /* SQLite: file name or ":memory:" */
     const char *vfs;     /* SQLite's file layer, NULL: the default; tests use failing ones */
     uint64_t pages_max;  /* limit; beyond it acts like a full disk; 0: no limit */
-    int busy_timeout_ms; /* how long to wait while another program locks the file */
+    int busy_timeout_ms; /* how long to wait while another program locks the file, or for an
+                          * answer of PostgreSQL */
+    struct postgresql_target *target; /* results in PostgreSQL, borrowed; NULL: in the file */
+    const char *partition;            /* PostgreSQL: the daemon's name in the database */
+    bool all; /* PostgreSQL: lists of a reader have the rows of all partitions */
 };
 
 /* Result of a batch. */
 struct store_counts {
     uint64_t stored;     /* rows that were new to the store */
     uint64_t made_again; /* of these, backfilled ones */
+    /* PostgreSQL only. */
+    uint64_t differing; /* rows that it has with another json */
+    uint64_t refused;   /* rows that the server cannot store, and that were left out */
+    struct err refusal; /* the last reason */
 };
 
 struct store;

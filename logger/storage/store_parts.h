@@ -62,7 +62,7 @@ struct store_engine {
                         struct err *err);
 };
 
-extern const struct store_engine store_sqlite;
+extern const struct store_engine store_sqlite, store_postgresql;
 
 /* First member of an engine's store. */
 struct store {

@@ -4,7 +4,6 @@
 #define TESTS_SUPPORT_STORE_FIXTURE_H
 
 #include <math.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +17,15 @@
 
 static char base[SCRATCH_MAX];
 static char path[128];
+/* NULL: stores are in files. Else in this database, which empty_database() empties. */
+static struct postgresql_target *target;
+static void (*empty_database)(void);
 
 static inline void fresh_path(void)
 {
+    if (target) {
+        empty_database();
+    }
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < COUNT(endings); i++) {
         char name[160];
@@ -30,9 +35,19 @@ static inline void fresh_path(void)
     (void)snprintf(path, sizeof path, "%s/lab.db", base);
 }
 
+static inline struct store_params fixture_params(const char *vfs)
+{
+    return (struct store_params){.path = path,
+                                 .vfs = vfs,
+                                 .busy_timeout_ms = target ? 60000 : 1000,
+                                 .target = target,
+                                 .partition = "lab",
+                                 .all = true};
+}
+
 static inline struct store *open_store(const char *vfs)
 {
-    const struct store_params params = {.path = path, .vfs = vfs, .busy_timeout_ms = 1000};
+    const struct store_params params = fixture_params(vfs);
     struct store *s = NULL;
     struct err err = {0};
     CHECK_INT("open", store_open(&params, &s, &err), STATUS_OK);
@@ -45,10 +60,10 @@ static inline struct store *open_store(const char *vfs)
 
 static inline struct store_reader *open_reader(void)
 {
+    const struct store_params params = fixture_params(NULL);
     struct store_reader *r = NULL;
     struct err err = {0};
-    CHECK_INT("reader", store_reader_open(&(struct store_params){.path = path}, &r, &err),
-              STATUS_OK);
+    CHECK_INT("reader", store_reader_open(&params, &r, &err), STATUS_OK);
     CHECK_TEXT("reader", err.text, "");
     if (!r) {
         abort();
@@ -132,32 +147,52 @@ static inline void expect(const char *name, struct store_reader *r, struct store
 }
 
 /* How many of each verdict, or type of alarms, a pair has; pair NULL: all pairs together. */
+struct type_counts {
+    char type[8][STORE_TYPE_MAX];
+    int count[8], types;
+};
+
+static inline bool count_type(void *context, const struct store_row *row)
+{
+    struct type_counts *c = context;
+    int i = 0;
+    while (i < c->types && strcmp(c->type[i], row->type) < 0) {
+        i++;
+    }
+    if (i == c->types || strcmp(c->type[i], row->type) != 0) {
+        memmove(c->type[i + 1], c->type[i], sizeof c->type[0] * (size_t)(c->types - i));
+        memmove(&c->count[i + 1], &c->count[i], sizeof c->count[0] * (size_t)(c->types - i));
+        (void)snprintf(c->type[i], sizeof c->type[i], "%s", row->type);
+        c->count[i] = 0;
+        c->types++;
+    }
+    c->count[i]++;
+    return true;
+}
+
 static inline void expect_counts(const char *name, enum store_kind kind, const char *pair,
                                  const char *want)
 {
-    struct listing listing = {0};
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    CHECK_INT(name, sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    CHECK_INT(name,
-              sqlite3_prepare_v2(db,
-                                 kind == STORE_ENTRIES
-                                     ? "SELECT verdict, count(*) FROM entries"
-                                       " WHERE ?1 IS NULL OR pair = ?1 GROUP BY 1 ORDER BY 1"
-                                     : "SELECT type, count(*) FROM alarms"
-                                       " WHERE ?1 IS NULL OR pair = ?1 GROUP BY 1 ORDER BY 1",
-                                 -1, &statement, NULL),
-              SQLITE_OK);
-    (void)sqlite3_bind_text(statement, 1, pair, -1, SQLITE_STATIC);
-    while (sqlite3_step(statement) == SQLITE_ROW) {
-        const size_t at = strlen(listing.text);
-        (void)snprintf(listing.text + at, sizeof listing.text - at, "%s%s:%lld", at ? " " : "",
-                       (const char *)sqlite3_column_text(statement, 0),
-                       (long long)sqlite3_column_int64(statement, 1));
+    struct store_reader *r = open_reader();
+    struct type_counts counts = {0};
+    struct store_query query = everything;
+    char cursor[STORE_CURSOR_MAX] = "";
+    char text[256] = "";
+    query.kind = kind;
+    query.pair = pair;
+    query.cursor = cursor;
+    do {
+        char next[STORE_CURSOR_MAX] = "";
+        CHECK_INT(name, store_query(r, &query, count_type, &counts, next, NULL), STATUS_OK);
+        memcpy(cursor, next, sizeof cursor);
+    } while (cursor[0] != '\0');
+    for (int i = 0; i < counts.types; i++) {
+        const size_t at = strlen(text);
+        (void)snprintf(text + at, sizeof text - at, "%s%s:%d", at ? " " : "", counts.type[i],
+                       counts.count[i]);
     }
-    CHECK_TEXT(name, listing.text, want);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
+    CHECK_TEXT(name, text, want);
+    store_reader_close(r);
 }
 
 /* Two pairs with six entries and an alarm each. */

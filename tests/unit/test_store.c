@@ -86,51 +86,6 @@ static void round_trip(void)
     store_close(s);
 }
 
-static void test_limits(void)
-{
-    fresh_path();
-    struct store *s = open_store(NULL);
-    const struct store_row good = row_of(STORE_ALARMS, "r1", 1, 1, "late");
-    char long_text[64];
-    memset(long_text, 'x', sizeof long_text - 1);
-    long_text[sizeof long_text - 1] = '\0';
-    struct store_row bad[9];
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        bad[i] = good;
-    }
-    bad[0].pair = NULL;
-    bad[1].pair = "";
-    bad[2].pair = long_text;
-    bad[3].id = long_text;
-    bad[4].type = long_text;
-    bad[5].type = "";
-    bad[6].n = UINT64_MAX;
-    bad[7].json_bytes = STORE_JSON_MAX + 1;
-    bad[8].kind = STORE_KIND_COUNT;
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        bool is_new = true;
-        CHECK_INT("bad", store_add(s, &bad[i], &is_new, NULL), STATUS_E_ARG);
-        CHECK("untouched", is_new);
-    }
-    CHECK("the batch is still good", add(s, &good));
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    struct store_reader *r = open_reader();
-    struct store_query query = everything;
-    char next[STORE_CURSOR_MAX];
-    struct listing listing = {0};
-    static const int limits_out[] = {0, -1, STORE_PAGE_MAX + 1};
-    for (size_t i = 0; i < COUNT(limits_out); i++) {
-        query.limit = limits_out[i];
-        CHECK_INT("limit", store_query(r, &query, list_row, &listing, next, NULL),
-                  STATUS_E_RANGE);
-    }
-    store_reader_close(r);
-    store_close(s);
-    store_close(NULL);
-    store_reader_close(NULL);
-}
-
 /* --- versions and damage ---------------------------------------------------------------- */
 
 /* A store as version 1 of the schema left it. Never change this. */
@@ -372,67 +327,6 @@ static void test_marks(void)
     fresh_path();
     expect_mark("rebuilt", &mark, FAULT_STORE_REPLACED);
     (void)unlink(old);
-}
-
-/* A rebuilt row is left out if it exists already, whatever its number, and uses none of the new
- * numbers. */
-static void made_again(void)
-{
-    fresh_path();
-    struct store *s = open_store(NULL);
-    add_one(s, STORE_ENTRIES, "a", 41, 10, "SYNC");
-    add_one(s, STORE_ALARMS, "a", 7, 10, "late");
-    bool is_new = true;
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    static const struct {
-        const char *row;
-        enum store_kind kind;
-        uint64_t n;
-        int64_t t_us;
-        const char *type;
-        bool is_new;
-    } rows[] = {
-        {"there", STORE_ENTRIES, 1, 10, "SYNC", false},
-        {"another verdict", STORE_ENTRIES, 1, 10, "AHEAD", false},
-        {"another time", STORE_ENTRIES, 2, 11, "SYNC", true},
-        {"the same instant", STORE_ENTRIES, 3, 11, "SYNC", true},
-        {"twice", STORE_ENTRIES, 3, 11, "SYNC", false},
-        {"alarm that is there", STORE_ALARMS, 1, 10, "late", false},
-        {"alarm of another type", STORE_ALARMS, 2, 10, "timeout", true},
-        {"event", STORE_LOG, 1, 10, "command", true},
-        {"change", STORE_CHANGES, 1, 10, "proposed", true},
-        {"fit", STORE_FITS, 1, 10, "travel_time", true},
-        {"fit of another model", STORE_FITS, 2, 10, "usv3", true},
-        {"bar", STORE_BARS, 1, 10, "hold", true},
-        {"bar of another kind", STORE_BARS, 2, 10, "task", true},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct store_row row = row_of(rows[i].kind, "a", rows[i].n, rows[i].t_us, rows[i].type);
-        row.again = 1;
-        CHECK_INT(rows[i].row, store_add(s, &row, &is_new, NULL), STATUS_OK);
-        CHECK_INT(rows[i].row, is_new, rows[i].is_new);
-    }
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    CHECK_INT("rows", store_read_mark(s).rows, 11);
-    struct store_reader *r = open_reader();
-    uint64_t seq = 0;
-    CHECK_INT("last", store_last_seq(r, STORE_ENTRIES, &seq, NULL), STATUS_OK);
-    CHECK_INT("its place", seq, 1);
-    CHECK_INT("last", store_last_seq(r, STORE_CHANGES, &seq, NULL), STATUS_OK);
-    CHECK_INT("no place", seq, 0);
-    expect("entries", r, everything, "a:41 a:2 a:3");
-    store_reader_close(r);
-    /* A second attempt finds what the first one made. */
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct store_row row =
-            row_of(rows[i].kind, "a", rows[i].n + 100, rows[i].t_us, rows[i].type);
-        row.again = 2;
-        CHECK_INT(rows[i].row, store_add(s, &row, &is_new, NULL), STATUS_OK);
-        CHECK_INT(rows[i].row, is_new, rows[i].kind == STORE_LOG);
-    }
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    store_close(s);
 }
 
 /* Removed while it is open: made again at the same place, with its directory. */
@@ -765,12 +659,10 @@ int main(void)
     CU_add_test(suite, "chaos file layer", chaos_register);
     CU_add_test(suite, "round trip", round_trip);
     CU_add_test(suite, "for owner and group", for_owner_and_group);
-    CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "released versions", released_versions);
     CU_add_test(suite, "commands of teams", commands_of_teams);
     CU_add_test(suite, "entries of versions", entries_of_versions);
     CU_add_test(suite, "marks", test_marks);
-    CU_add_test(suite, "made again", made_again);
     CU_add_test(suite, "reopened", test_reopened);
     CU_add_test(suite, "old version", old_version);
     CU_add_test(suite, "old verdicts", old_verdicts);

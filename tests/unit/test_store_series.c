@@ -2,6 +2,8 @@
  * those of its entries, and it reads few rows. */
 #include "tests/support/check.h"
 
+#include <sqlite3.h>
+
 #include "base/numbers/random.h"
 #include "logger/storage/store_parts.h"
 #include "tests/support/store_fixture.h"
