@@ -139,7 +139,7 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
 
 enum status store_check_wal(struct store *store, struct err *err)
 {
-    return store->engine->check_wal(store, err);
+    return store->engine->check_wal ? store->engine->check_wal(store, err) : STATUS_OK;
 }
 
 bool store_is_due(const struct store *store)

@@ -35,7 +35,7 @@ struct store_engine {
     /* Within a batch. Adds to *removed. */
     enum status (*remove)(struct store *store, enum store_kind kind, int64_t before_us,
                           int limit, uint64_t *removed, struct err *err);
-    enum status (*check_wal)(struct store *store, struct err *err);
+    enum status (*check_wal)(struct store *store, struct err *err); /* NULL: never fails */
     enum status (*fold)(struct store *store, bool *more, struct err *err);
 
     enum status (*reader_open)(const struct store_params *params, struct store_reader **out,
@@ -124,7 +124,7 @@ extern const int64_t store_widths_us[STORE_WIDTHS];
 /* Receives the bucket that begins at t_us. Return false to stop. */
 typedef bool bucket_at_fn(void *context, int64_t t_us, const struct store_bucket *bucket);
 
-/* Where buckets and entries are read. Functions return 0, or the engine's own code. */
+/* Reads buckets and entries. Functions return 0, or the engine's own code. */
 struct bucket_source {
     /* Passes on the entries in since_us <= t < until_us as buckets of one, in the order of
      * time, lag, verdict and inconsistent. */
@@ -145,7 +145,7 @@ struct bucket_ends {
     int64_t slice_us;  /* the one behind `limit` others */
 };
 
-/* Where buckets are written. */
+/* Writes buckets. */
 struct bucket_target {
     struct bucket_source *source;
     int (*write)(struct bucket_target *target, const char *pair, int64_t width_us, int64_t t_us,

@@ -168,8 +168,7 @@ static int find_due(struct bucket_target *target, char pair[EVENT_PAIR_MAX])
 static uint64_t make_random(void)
 {
     uint64_t number = 0;
-    (void)getrandom(&number, sizeof number, 0);
-    return number | 1;
+    return getrandom(&number, sizeof number, 0) < 0 ? 1 : number | 1;
 }
 
 /* Registers the partition at its first use, and reads what it holds. */
@@ -208,8 +207,8 @@ static int open_database(struct store_postgresql *s)
     if (code == 0 && s->began && epoch > s->epoch) {
         (void)err_set(
             &s->db.err, STATUS_E_IO, FAULT_STORE_REPLACED, s->db.params.partition,
-            "another daemon stores its results under this name since: end it, or give "
-            "one of them another name (engine.partition), and restart this one");
+            "another daemon stores the results of a lab of this name since: end it, or "
+            "give one of the labs another name, and restart this one");
         code = 1;
     }
     if (code != 0) {
@@ -314,12 +313,9 @@ static void drop_batch(struct store_postgresql *s)
 static void roll_back_batch(struct store *base)
 {
     struct store_postgresql *s = store_of(base);
-    if (s->open && store_database_is_open(&s->db)) {
-        const struct err first = s->db.err;
-        if (store_database_run(&s->db, "roll back", "ROLLBACK", NULL, 0, NULL) != 0) {
-            store_database_close(&s->db);
-        }
-        s->db.err = first;
+    if (s->open && store_database_is_open(&s->db) &&
+        store_database_run(&s->db, "roll back", "ROLLBACK", NULL, 0, NULL) != 0) {
+        store_database_close(&s->db);
     }
     drop_batch(s);
 }
@@ -351,7 +347,6 @@ static int fence_batch(struct store_postgresql *s)
     return code;
 }
 
-/* The first batch of a run records the run as the writer. */
 static int begin_run(struct store_postgresql *s)
 {
     struct store_mark *next = &s->base.next;
@@ -426,6 +421,7 @@ static void format_insert(const struct pending *p, char sql[SQL_MAX])
     };
     const struct store_table *t = &store_tables[p->kind];
     const bool own = p->kind == STORE_ENTRIES;
+    const char *columns = own ? ", lag_s, inconsistent, team, job, task" : "";
     char places[1024];
     if (p->again) {
         (void)snprintf(
@@ -454,9 +450,7 @@ static void format_insert(const struct pending *p, char sql[SQL_MAX])
         " ON CONFLICT (pair, t_us, n) DO NOTHING RETURNING pair, t_us)"
         " SELECT NULL, 0, 0, count(*) FROM w%s",
         own ? ", $11::float8[], $12::bigint[], $13::text[], $14::text[], $15::text[]" : "",
-        own ? ", lag_s, inconsistent, team, job, task" : "", places, t->table, t->type_column,
-        own ? ", lag_s, inconsistent, team, job, task" : "",
-        own ? ", lag_s, inconsistent, team, job, task" : "",
+        columns, places, t->table, t->type_column, columns, columns,
         own ? " UNION ALL SELECT w.pair, w.t_us, f.until_us, 0 FROM w JOIN folded f"
               " ON f.pair = w.pair WHERE w.t_us < f.until_us"
             : "");
@@ -476,8 +470,7 @@ static int add_late(struct store_postgresql *s, const struct postgresql_result *
     return code;
 }
 
-/* Rows that it has with another json are counted: nothing else would tell that two daemons, or
- * two versions of one, disagree. */
+/* Counts rows with another json: two daemons, or two versions of one, disagree. */
 static int count_differing(struct store_postgresql *s, const struct postgresql_value *values)
 {
     char sql[SQL_MAX];
@@ -640,7 +633,7 @@ static void copy_task(struct pending *p, const struct store_row *row)
     }
 }
 
-/* Bytes that the texts of a row take at most: its json once more for team, job and task. */
+/* The texts of a row take these bytes at most: its json once more for team, job and task. */
 static size_t count_bytes(const struct store_row *row)
 {
     return strlen(row->pair) + strlen(row->id) + strlen(row->type) + 2 * row->json_bytes;
@@ -687,8 +680,7 @@ static int fold_at(struct store_postgresql *s, const struct store_row *row)
     return code;
 }
 
-/* Rows wait until there is a statement's worth of them, or somebody asks whether one is new.
- * SQLite folds at the same entries, so the sums are the same to the last bit. */
+/* SQLite folds at the same entries, so the sums are the same to the last bit. */
 static enum status add_row(struct store *base, const struct store_row *row, bool *is_new,
                            struct err *err)
 {
@@ -762,21 +754,12 @@ static enum status remove_rows(struct store *base, enum store_kind kind, int64_t
     return store_database_status(&s->db, code, err);
 }
 
-/* The server writes its WAL back by itself. */
-static enum status check_wal(struct store *base, struct err *err)
-{
-    (void)base;
-    (void)err;
-    return STATUS_OK;
-}
-
 static enum status fold_entries(struct store *base, bool *more, struct err *err)
 {
     struct store_postgresql *s = store_of(base);
-    bool due = false;
     enum status status = store_begin(base, err);
     if (status == STATUS_OK) {
-        status = store_database_status(&s->db, bucket_fold(&s->target, &due), err);
+        status = store_database_status(&s->db, bucket_fold(&s->target, more), err);
     }
     if (status == STATUS_OK) {
         status = store_commit(base, err);
@@ -785,7 +768,7 @@ static enum status fold_entries(struct store *base, bool *more, struct err *err)
         store_rollback(base);
         return status;
     }
-    *more = base->due = due;
+    base->due = *more;
     return STATUS_OK;
 }
 
@@ -803,7 +786,6 @@ const struct store_engine store_postgresql = {
     .commit = commit_batch,
     .rollback = roll_back_batch,
     .remove = remove_rows,
-    .check_wal = check_wal,
     .fold = fold_entries,
     .reader_open = store_postgresql_reader_open,
     .reader_close = store_postgresql_reader_close,

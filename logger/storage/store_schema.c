@@ -1,4 +1,6 @@
-#include "logger/storage/store_schema.h"
+/* logger/storage/store_schema.c - the tables of the SQLite store, version by version
+ * (docs/storage.md). */
+#include "logger/storage/store_sqlite.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -11,7 +11,6 @@
 
 #include "base/text/text.h"
 #include "logger/storage/journal_files.h"
-#include "logger/storage/store_schema.h"
 
 enum {
     RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */

@@ -54,6 +54,27 @@ struct store_sqlite {
     int64_t place[STORE_KIND_COUNT]; /* and the lowest seq now */
 };
 
+/* --- the tables, version by version (store_schema.c) ---------------------------------------
+ */
+
+enum {
+    STORE_SCHEMA_VERSION = 13,
+    STORE_SCHEMA_REWRITTEN = 12 /* the last version whose step rewrites all entries */
+};
+
+/* Step [v] updates a store from version v to v + 1, in a transaction. A released step never
+ * changes. */
+extern const char *const store_schema_steps[STORE_SCHEMA_VERSION];
+
+/* Creates the file if missing, and denies access to the file and to SQLite's -wal and -shm to
+ * all but owner and group, whatever the umask. An existing file is not opened, because closing
+ * it would drop this process's locks on it. Failures are left to SQLite to report. path "":
+ * does nothing. */
+void store_close_to_others(const char *path);
+
+/* --- the connection ------------------------------------------------------------------------
+ */
+
 /* Converts a SQLite result into a status and *err. */
 enum status store_fail(const struct store_connection *c, int code, const char *what,
                        struct err *err);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/store_schema.h"
-
 enum { READER_BUSY_MS = 2000 };
 
 /* A walk over the rows of a kind in the order of storing. */

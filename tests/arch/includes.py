@@ -135,7 +135,7 @@ KNOTS = {
     "config/team": ("team_file team_options team_steps", "the tables of a team's options and their functions"),
     "logger/codec": ("codec_vda5050 codecs vda5050_motion vda5050_order vda5050_send vda5050_state vda5050_zones",
                      "the table of codecs and its row; one order of one robot"),
-    "logger/storage": ("store store_sqlite store_sqlite_buckets store_sqlite_reader",
+    "logger/storage": ("store store_postgresql store_postgresql_reader store_sqlite store_sqlite_buckets store_sqlite_reader",
                        "the table of engines and their functions; one connection and its prepared statements"),
     "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
     "twin/pair": ("pair pair_close pair_correct pair_eta pair_fault pair_link pair_parameters pair_version",

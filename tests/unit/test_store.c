@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "logger/storage/store.h"
-#include "logger/storage/store_schema.h"
+#include "logger/storage/store_sqlite.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/store_versions.h"

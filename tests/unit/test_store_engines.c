@@ -530,7 +530,7 @@ static void lost_connection(void)
 
 int main(void)
 {
-    cluster_start(&cluster, 1, "log_min_duration_statement=15");
+    cluster_start(&cluster, 1, "");
     if (!mkdtemp(scratch_template(base, "test_store")) ||
         CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
