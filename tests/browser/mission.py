@@ -1,5 +1,5 @@
 """A mission sent by the page: wrong points are refused in the form; the path, the machines and the stack of plans are
-live; it is cancelled, and the robot halts. A pair without missions says what the lab file lacks.
+live; it is cancelled, and the robot halts. A vessel gets a course. A pair without missions says what the lab file lacks.
 """
 import urllib.request
 
@@ -7,7 +7,8 @@ from axe import check_accessible
 from browser import PHONE, Browser, Keys
 from lab import MAP, TOKEN, Lab
 
-PAIRS = f"base: {{mode: link, missions_max: 2, map: {MAP}}}\n  other: {{mode: link}}"
+PAIRS = f"base: {{mode: link, missions_max: 2, map: {MAP}}}\n  other: {{mode: link}}\n" \
+        "  boat: {kind: usv3, mode: link, missions_max: 1, virtual_expected: never}"
 
 
 def fill(browser, field, text):
@@ -24,6 +25,7 @@ with Lab(pairs=PAIRS) as lab:
     for side in ("real", "virtual"):
         lab.start("robot", "--kind", "diffdrive", "--pair", "base", "--side", side, "--mode", "link", "--map", MAP,
                   "--telemetry-rate", "5")
+    lab.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "real", "--mode", "link", "--telemetry-rate", "5")
     lab.wait_online("base")
     with Browser(lab.address, "mission") as browser:
         browser.open("#/pair/other/mission")
@@ -67,4 +69,17 @@ with Lab(pairs=PAIRS) as lab:
         browser.click("End the mission", "dialog")
         browser.wait("document.querySelector('.tab table').innerText.includes('cancelled')", "it is cancelled")
         lab.wait(lambda: lab.get("/api/v1/pairs/base")["outstanding"] == 0, "the robot has halted")
+        browser.open("#/pair/boat/mission")
+        browser.wait("document.querySelector('.tab')?.innerText.includes('No mission runs')", "the vessel waits")
+        browser.click("Send a mission", ".tab")
+        browser.wait("document.getElementById('mission-actuation')", "the form of a course")
+        check_accessible(browser, "the form of a course")
+        fill(browser, "token", TOKEN)
+        send(browser, "0, 0; 30, 0; 0, 2")
+        browser.wait("document.querySelector('dialog .failure')?.innerText.includes('turns no tighter')", "a tight turn")
+        send(browser, "60, 0; 60, 40")
+        browser.wait("!document.querySelector('dialog') && document.querySelector('.tab .facts')?.innerText.includes('driving')",
+                     "its course")
+        browser.wait("document.querySelector('.map .track.route') && document.querySelector('.map .track.real')", "path and track")
+        check_accessible(browser, "a course under way")
         browser.check_quiet(allowed=("400", "404"))

@@ -6,7 +6,8 @@ import sys
 import urllib.error
 
 sys.path.insert(0, "tests/support")
-from rig import Rig, member, replay  # noqa: E402
+from message_schemas import check_messages, load  # noqa: E402
+from rig import SOURCE, Rig, member, replay  # noqa: E402
 
 TRIAL_2 = ("vessel: iacquabot\nactuation: thrusters\ncurrent_force_n: 6.8\ncurrent_direction_rad: 1.92\n"
            "wind_force_n: 6.2\nwind_direction_rad: 1.22\neffort_timeout_s: 2\n")
@@ -111,6 +112,9 @@ def silence(rig, vessel):
     assert rig.last_effort() == [0, 0, 0, 0], rig.last_effort()
     live = rig.fetch("/api/v1/pairs/boat/missions").strip()
     rig.stop_daemon()
+    lines = [json.loads(line) for line in rig.recording.read_text().splitlines() if "/boat/" in line]
+    used = check_messages(load(SOURCE), "tandem/v1", [(m["topic"], json.loads(m["payload"])) for m in lines])
+    assert {"mission", "mission_status", "control", "telemetry"} <= used, used
     document = replay(rig.lab, *sorted((rig.folder / "journal").glob("*")))
     assert member(member(document, "boat"), "missions") == live, "a replay reaches other states"
 

@@ -140,8 +140,8 @@ class MissionTab {
         [this.list, this.now] = [el("div", {}), el("div", {})];
         this.panel = el("div", {hidden: true},
             section("Mission under way", el("div", {class: "bar"}, button("Send a mission",
-                () => openForm(path, this.notice, () => this.refetch(), this.isVessel), {class: "primary"})), this.notice,
-            this.now,
+                () => openForm(path, this.notice, () => this.refetch(), this.isVessel), {class: "primary"})),
+            this.notice, this.now,
             legend([["➤", "real", "real robot, solid: what was driven"], ["➤", "virtual", "virtual robot, dashed"],
                 ["–", "route", "planned path"]]), drawing),
             section("Missions", this.list));
