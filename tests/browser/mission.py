@@ -74,7 +74,6 @@ with Lab(pairs=PAIRS) as lab:
         browser.click("Send a mission", ".tab")
         browser.wait("document.getElementById('mission-actuation')", "the form of a course")
         check_accessible(browser, "the form of a course")
-        fill(browser, "token", TOKEN)
         send(browser, "0, 0; 30, 0; 0, 2")
         browser.wait("document.querySelector('dialog .failure')?.innerText.includes('turns no tighter')", "a tight turn")
         send(browser, "60, 0; 60, 40")
