@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/numbers/hash.h"
 #include "base/text/names.h"
 #include "config/labfile/map_file.h"
 #include "config/labfile/ros_map_file.h"
@@ -421,6 +422,21 @@ static const struct lab_world *load_world(struct option_reader *r, struct lab_fi
                     r->failed;
     }
     return world;
+}
+
+void lab_format_maps(const struct lab_file *lab, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (const struct lab_world *w = lab->worlds; w; w = w->next) {
+        const uint64_t hash =
+            w->costmap ? hash_bytes(HASH_START, w->costmap, costmap_bytes(w->costmap))
+                       : hash_bytes(HASH_START, &w->world, sizeof w->world);
+        if (strlen(w->path) + 19 < size - used) {
+            used += (size_t)snprintf(out + used, size - used, "%s=%016llx ", w->path,
+                                     (unsigned long long)hash);
+        }
+    }
 }
 
 static void load_worlds(struct option_reader *r, struct lab_file *lab)

@@ -167,6 +167,10 @@ struct lab_pair {
  * into a lab with the same fingerprint. */
 uint64_t lab_fingerprint(const struct lab_params *p);
 
+/* The maps of missions with a hash of their contents, "map.yaml=4f1c… ", for the journal: a
+ * replay plans the same routes on the same maps only. Those beyond out[size] are left out. */
+void lab_format_maps(const struct lab_file *lab, char *out, size_t size);
+
 extern const struct option_table lab_options;
 
 /* Items of the file's lists: paths of files with models and machines, which are loaded. */

@@ -375,18 +375,23 @@ static enum status make_inbox(struct daemon *d, struct err *err)
                       "no memory for its buffers", err);
 }
 
+enum { MAPS_NOTE_MAX = 1024 };
+
 /* A line of the daemon's own. A start says by its gap which numbers are not used again. */
 static void append_own_line(struct daemon *d, const char *what, int64_t gap)
 {
-    char payload[512 + JOURNAL_NOTE_MAX];
+    char payload[512 + JOURNAL_NOTE_MAX + 2 * MAPS_NOTE_MAX];
+    char maps[MAPS_NOTE_MAX];
     char models[JOURNAL_NOTE_MAX];
     char fingerprint[20];
     model_file_format_hashes(models, sizeof models);
+    lab_format_maps(d->file, maps, sizeof maps);
     (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
                    (unsigned long long)d->fingerprint);
     const size_t bytes = JSON_FORMAT(
         payload, sizeof payload, JSON("version", TANDEM_VERSION), JSON("lab", d->file->name),
         JSON("fingerprint", fingerprint), JSON("models", models),
+        JSON_IF(maps[0], JSON("maps", maps)),
         JSON_IF(gap > 0, JSON_GROUP(JSON("number_gap", gap),
                                     JSON("stream_number", (int64_t)d->stream_number + gap))));
     inbox_record(d->inbox, what, payload, bytes);

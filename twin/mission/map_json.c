@@ -1,6 +1,7 @@
 #include "twin/mission/map_json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void write_obstacle(struct json_writer *w, const struct world *world,
@@ -28,6 +29,42 @@ void map_json_write(struct json_writer *w, const char *key, const struct world *
     JSON_LIST(w, "obstacles", size_t i = 0; i < world->obstacle_count; i++) {
         write_obstacle(w, world, &world->obstacles[i]);
     }
+    json_write_close(w);
+}
+
+static char letter_of(uint8_t cell)
+{
+    return cell == COSTMAP_OCCUPIED ? 'o' : cell == COSTMAP_FREE ? 'f' : 'u';
+}
+
+static void write_row(struct json_writer *w, const uint8_t *cell, size_t width)
+{
+    char text[2 * GRID_SIDE_MAX + 16];
+    size_t used = 0;
+    for (size_t x = 0, next = 0; x < width; x = next) {
+        while (next < width && letter_of(cell[next]) == letter_of(cell[x])) {
+            next++;
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "%zu%c", next - x,
+                                 letter_of(cell[x]));
+    }
+    json_write_text(w, NULL, text);
+}
+
+void map_json_write_cells(struct json_writer *w, const char *key, const struct costmap *map)
+{
+    const double origin[] = {map->origin.x_m, map->origin.y_m, map->origin.yaw_rad};
+    json_write_object(w, key);
+    json_write_null(w, "bounds_m");
+    json_write_array(w, "obstacles");
+    json_write_close(w);
+    JSON_OPEN(w, "cells", JSON("cell_m", map->cell_m));
+    json_write_axes(w, "origin", origin, COUNT(origin));
+    json_write_int(w, "width", (int64_t)map->width);
+    JSON_LIST(w, "rows", size_t y = 0; y < map->height; y++) {
+        write_row(w, map->cell + y * map->width, map->width);
+    }
+    json_write_close(w);
     json_write_close(w);
 }
 

@@ -7,12 +7,18 @@
 
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
+#include "twin/map/costmap.h"
 #include "twin/sim/robot/world.h"
 
 /* Larger coordinates are refused: a map is in metres. */
 #define POINTS_LIMIT_M 1e6
 
 void map_json_write(struct json_writer *w, const char *key, const struct world *world);
+
+/* The same of a map of cells: no bounds and obstacles, but "cells": {"cell_m", "origin": [x_m,
+ * y_m, yaw_rad], "width", "rows": ["12f3o1u", …]}. A row is counts of cells, each with f for
+ * free, o for occupied or u for anything else; the lowest row is the first. */
+void map_json_write_cells(struct json_writer *w, const char *key, const struct costmap *map);
 
 /* Reads the next value into *world, which is empty at first. False: the scanner has what would
  * be right. */

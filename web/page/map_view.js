@@ -16,11 +16,18 @@ const SETTLE_MS = 300; // after a move of the map
 
 // ---- extent and scale ----
 
+// Corners of a map of cells.
+function cornersOf({cell_m: cell, origin: [x, y, yaw], width, rows}) {
+    const [c, s] = [Math.cos(yaw) * cell, Math.sin(yaw) * cell];
+    return [[0, 0], [width, 0], [0, rows.length], [width, rows.length]].map(([u, v]) =>
+        [x + c * u - s * v, y + s * u + c * v]);
+}
+
 function pointsOf(map) {
     const bounds = map?.bounds_m ? [map.bounds_m.slice(0, 2), map.bounds_m.slice(2, 4)] : [];
     const obstacles = (map?.obstacles ?? []).flatMap(o => o.points_m.flatMap(([x, y]) =>
         [[x - o.radius_m, y - o.radius_m], [x + o.radius_m, y + o.radius_m]]));
-    return [...bounds, ...obstacles];
+    return [...bounds, ...obstacles, ...(map?.cells ? cornersOf(map.cells) : [])];
 }
 
 // All that is there, with a margin: [x0, x1, y0, y1].
@@ -84,6 +91,30 @@ function obstacle(scale, o) {
     return svg(o.shape === "polygon" ? "polygon" : "polyline", {class: kind, points: path(scale, o.points_m)}, title);
 }
 
+const drawn = new WeakMap(); // outlines of cells, made once for each map
+
+// The cells of one kind as rectangles, a unit a cell.
+function outline(rows, kind) {
+    return rows.map((row, y) => {
+        let x = 0;
+        return [...row.matchAll(/(\d+)([fou])/g)].map(([, count, letter]) => {
+            const from = x;
+            x += Number(count);
+            return letter === kind ? `M${from} ${y}h${count}v1h-${count}z` : "";
+        }).join("");
+    }).join("");
+}
+
+function cells(scale, map) {
+    if (!drawn.has(map)) {
+        drawn.set(map, [["unknown", outline(map.rows, "u")], ["occupied", outline(map.rows, "o")]]);
+    }
+    const {cell_m: cell, origin: [x, y, yaw]} = map;
+    const transform = `translate(${scale.x(x)} ${scale.y(y)}) rotate(${-yaw * 180 / Math.PI})`
+        + ` scale(${scale.k * cell} ${-scale.k * cell})`;
+    return svg("g", {transform}, drawn.get(map).map(([kind, d]) => svg("path", {class: `cells ${kind}`, d})));
+}
+
 function world(scale, map) {
     if (!map) {
         return null;
@@ -91,7 +122,7 @@ function world(scale, map) {
     const [x0, y0, x1, y1] = map.bounds_m ?? [];
     return [known(x0) && svg("rect", {class: "walls", x: scale.x(x0), y: scale.y(y1), width: (x1 - x0) * scale.k,
         height: (y1 - y0) * scale.k}),
-        map.obstacles.map(o => obstacle(scale, o))];
+        map.cells && cells(scale, map.cells), map.obstacles.map(o => obstacle(scale, o))];
 }
 
 // A track in pieces: not across a jump.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/labfile/map_file.h"
+#include "config/labfile/ros_map_file.h"
 #include "service/tool/json_file.h"
 
 struct maps {
@@ -16,25 +17,49 @@ struct maps {
     } map[];
 };
 
-static enum status load_map(const char *path, char **text, size_t *bytes, struct err *err)
+/* One of both is NULL. */
+static enum status format_map(const char *path, const struct world *world,
+                              const struct costmap *cells, char **text, size_t *bytes,
+                              struct err *err)
 {
     char buffer[4096];
     struct json_writer json;
-    struct err_list errors = {0};
-    struct world world;
-    const enum status st = option_file_load(&map_file, path, &world, &errors);
-    if (st != STATUS_OK) {
-        *err = errors.items[0];
-        return st;
-    }
     FILE *out = open_memstream(text, bytes);
     if (out) {
         json_write_start(&json, buffer, sizeof buffer, json_file_flush, out);
-        map_json_write(&json, NULL, &world);
+        if (cells) {
+            map_json_write_cells(&json, NULL, cells);
+        } else {
+            map_json_write(&json, NULL, world);
+        }
         (void)json_write_end(&json);
     }
     return out && fclose(out) == 0 ? STATUS_OK
                                    : err_no_memory(err, path, "no memory for the map");
+}
+
+/* What missions are planned on was read with the lab file. */
+static enum status load_map(const struct pair_params *p, char **text, size_t *bytes,
+                            struct err *err)
+{
+    struct err_list errors = {0};
+    struct world world;
+    if (p->world || p->costmap) {
+        return format_map(p->map, p->world, p->costmap, text, bytes, err);
+    }
+    struct costmap *cells =
+        ros_map_file_found(p->map) ? ros_map_file_load(p->map, &errors) : NULL;
+    const enum status read = cells ? STATUS_OK
+                             : errors.count > 0
+                                 ? errors.items[0].code
+                                 : option_file_load(&map_file, p->map, &world, &errors);
+    if (read != STATUS_OK) {
+        *err = errors.items[0];
+    }
+    const enum status st =
+        read == STATUS_OK ? format_map(p->map, &world, cells, text, bytes, err) : read;
+    free(cells);
+    return st;
 }
 
 enum status maps_load(const struct lab_file *file, struct maps **out, struct err *err)
@@ -50,7 +75,7 @@ enum status maps_load(const struct lab_file *file, struct maps **out, struct err
         maps->map[i].of = of;
         maps->pair_count++;
         if (path[0] && of == i) {
-            st = load_map(path, &maps->map[i].text, &maps->map[i].bytes, err);
+            st = load_map(&file->pairs[i], &maps->map[i].text, &maps->map[i].bytes, err);
         }
     }
     if (st == STATUS_OK) {

@@ -5,6 +5,7 @@
 
 #include "config/labfile/lab_file.h"
 #include "config/labfile/map_file.h"
+#include "config/labfile/ros_map_file.h"
 
 struct step_values {
     bool sweep;
@@ -84,6 +85,13 @@ void mission_read_map(const struct option_reading *reading, struct world *map)
     if (!text_file_sibling(r->file, tree_text(r->tree, node), path, sizeof path)) {
         option_fault_at(reading, "map", FAULT_TOO_LONG,
                         "a path of at most %d bytes was expected", LAB_PATH_MAX - 1);
+        return;
+    }
+    if (ros_map_file_found(path)) {
+        option_fault_at(reading, "map", FAULT_NOT_APPLICABLE,
+                        "%.120s is a map of ROS: leave it out here, and make it the map of the "
+                        "pair in the lab file",
+                        path);
         return;
     }
     if (option_file_load(&map_file, path, map, r->errors) != STATUS_OK) {
