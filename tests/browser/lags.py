@@ -103,6 +103,7 @@ def check_two_pairs(browser):
     wait_words(browser, r"pair near: \d+.lags, median [−+]?0\.00.*pair late: \d+.lags, median \+0\.(29|30)")
     assert browser.value("document.querySelectorAll('.plot polyline.other').length") == 1
     assert browser.value("document.querySelectorAll('.plot circle.other').length") > 0
+    assert not browser.value("!!document.querySelector('.plot .sign ~ circle.other')"), "circles above signs"
     looked_at(browser, "pairs")
 
 

@@ -57,9 +57,10 @@ with Lab(pairs=PAIRS) as lab:
         send(browser, "100, 100")
         browser.wait("document.querySelector('dialog .failure')?.innerText.includes('free point')", "out of bounds")
         send(browser, "2.3, 0.2")
-        browser.wait("!document.querySelector('dialog') && document.querySelector('.tab .facts')?.innerText.includes('FOLLOWING')",
+        browser.wait("!document.querySelector('dialog') && document.querySelector('.tab .facts')?.innerText.includes('follows a path')",
                      "its machines")
-        assert "STEP, END" in browser.text(".tab .facts"), browser.text(".tab .facts")
+        assert "the next step, then done" in browser.text(".tab .facts"), browser.text(".tab .facts")
+        assert "L2" not in browser.text(".tab") and "STEP" not in browser.text(".tab"), browser.text(".tab")
         browser.wait("document.querySelector('.map .track.route') && document.querySelector('.map .track.real')", "path and track")
         check_accessible(browser, "a mission under way")
         browser.resize(PHONE)

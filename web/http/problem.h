@@ -18,7 +18,7 @@
     X(PROBLEM_BAD_URL, 400, "bad-url", "Bad URL")                                              \
     X(PROBLEM_BAD_HEAD, 400, "bad-head", "Bad head")                                           \
     X(PROBLEM_BAD_PARAMETER, 400, "bad-parameter", "Bad parameter")                            \
-    X(PROBLEM_BAD_BODY, 400, "bad-body", "Bad body")                                           \
+    X(PROBLEM_BAD_BODY, 400, "bad-body", "Input not accepted")                                           \
     X(PROBLEM_UNAUTHORIZED, 401, "unauthorized", "Token needed")                               \
     X(PROBLEM_WRITING_OFF, 403, "writing-off", "Writing is switched off")                      \
     X(PROBLEM_NOT_FOUND, 404, "not-found", "No such resource")                                 \

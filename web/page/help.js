@@ -71,7 +71,7 @@ const HELP = {
         "What the recording holds: its length, its rate, and how much each input moved. An input that did not"
         + " move cannot tell its parameter.", "identification.md"],
     "Mission under way": [
-        "What the robot does now: the states of the machines L2 and L1, and the plans that L2 will return to; of a "
+        "What the robot does now: the mission, its command to the robot, and the plans to which it will return; of a "
         + "vessel, how far it is from its course. The map shows the planned path and what was driven.", "mission.md"],
     "Missions": [
         "What waits, runs and is over, newest first, with the reason of each that failed or was refused. "

@@ -108,9 +108,10 @@ function againstSize(sets, field, [word, unit]) {
     const sizeless = sets[0].lags.length - main.length;
     const figure = plot(`Lag against ${word}`, `Lags of ${plural(main.length, "move")} against their ${word}`,
         {min: 0, max: 1.06 * largest, label: `${word}, ${unit}`}, {min: low - pad, max: high + pad, label: "lag, s"},
-        scale => [line(scale, [[0, 0], [1.06 * largest, 0]], "edge"), main.map(e => mark(scale, e, field)),
+        scale => [line(scale, [[0, 0], [1.06 * largest, 0]], "edge"),
             others.flat().map(e => svg("circle", {class: "other", cx: scale.x(Math.abs(e[field])),
-                cy: scale.y(e.lag_s), r: 3.4}, svg("title", {}, `the other, move ${e.n}: lag ${seconds(e.lag_s)}`)))]);
+                cy: scale.y(e.lag_s), r: 3.4}, svg("title", {}, `the other, move ${e.n}: lag ${seconds(e.lag_s)}`))),
+            main.map(e => mark(scale, e, field))]); // signs are above circles
     return append(figure, sizeless > 0 && muted(`Left out: ${plural(sizeless, "move")} without a ${word}.`));
 }
 

@@ -33,9 +33,12 @@ function drawPoint(context, x, y, radius, place) {
         context.strokeRect(x - 2 * radius, y - 2 * radius, 4 * radius, 4 * radius);
     }
     context.fillStyle = colour(tone);
+    context.strokeStyle = colour("panel"); // it stays readable above a circle
+    context.lineWidth = 2;
     context.font = `${Math.round(3 * radius)}px system-ui, sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";
+    context.strokeText(sign, x, y);
     context.fillText(sign, x, y);
     context.textBaseline = "alphabetic";
 }

@@ -112,6 +112,20 @@ function stateOf({state, code, detail}) {
     return [marked(sign, tone, state), code && el("small", {}, ` ${code}`), detail && el("small", {}, `: ${detail}`)];
 }
 
+// Words for the states of the two machines of a mission; the state's name is their tooltip.
+const L2 = {IDLE: "waits", STEP: "the next step", PLAN: "plans a route", HOME: "plans the way back",
+    FOLLOW: "begins a path", FOLLOWING: "follows a path", SWEEP: "begins a sweep", SWEEPING: "looks around",
+    QUIT: "stops", QUITTING: "stops", END: "done", ABORT: "failed", STOPPED: "stopped"};
+const L1 = {IDLE: "waits for an order", LEG: "chooses the next leg", GO: "sends a command",
+    MOVING: "waits for the robot's reply", LIDAR: "starts the lidar", RAY: "receives the sweep",
+    RESUME: "receives the sweep", HALT: "halts the robot", HALTING: "halts the robot",
+    STOP: "halts the robot, whose reply is late", ACK: "has done its order", QUIT: "has stopped", FAIL: "has failed"};
+
+function inWords(words, states, machine) {
+    return states.map((state, k) => [k > 0 && ", then ", el("span", {title: `${state} of machine ${machine}`},
+        words[state] ?? state)]);
+}
+
 const metres = x => (x === null ? "–" : `${x.toFixed(2)} m`);
 
 // The states of the machines, or the figures of a course; an arm has neither.
@@ -120,8 +134,9 @@ function detailsOf({machines, stack, obstacles_found: found, course}) {
         return [["State", course.state], ["Way made", `${metres(course.way_m)} of ${metres(course.length_m)}`],
             ["To the left of the course", metres(course.off_m)], ["On straight lines, rms", metres(course.rms_m)]];
     }
-    return machines ? [["L2", machines.L2.state], ["L1", machines.L1.state],
-        ["Stack of plans, next first", [...stack].reverse().join(", ")], ["Obstacles found", String(found)]] : [];
+    return machines ? [["The mission", inWords(L2, [machines.L2.state], "L2")],
+        ["Its command", inWords(L1, [machines.L1.state], "L1")],
+        ["Plans to return to", inWords(L2, [...stack].reverse(), "L2")], ["Obstacles found", String(found)]] : [];
 }
 
 function movesOf({moves}) {
