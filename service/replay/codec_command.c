@@ -92,8 +92,8 @@ static size_t stamp_line(struct attempt *a, size_t bytes)
 {
     char stamp[28];
     char head[48];
-    const char *brace = memchr(a->line, '{', bytes);
-    if (!brace || journal_line_us(a->line, bytes) != LAB_TIME_NONE) {
+    const char *brace = a->line + strspn(a->line, " \t");
+    if (*brace != '{' || journal_line_us(a->line, bytes) != LAB_TIME_NONE) {
         return bytes;
     }
     json_t *line = json_loadb(a->line, bytes, JSON_DISABLE_EOF_CHECK, NULL);
@@ -101,7 +101,8 @@ static size_t stamp_line(struct attempt *a, size_t bytes)
     const int64_t t_us = json_is_number(t) ? lab_us(json_number_value(t)) : 0;
     json_decref(line);
     message_format_time(t_us == LAB_TIME_NONE ? 0 : t_us, stamp);
-    const int n = snprintf(head, sizeof head, "{\"tst\":\"%s\",", stamp);
+    const bool more = brace[1 + strspn(brace + 1, " \t\r\n")] != '}';
+    const int n = snprintf(head, sizeof head, "{\"tst\":\"%s\"%s", stamp, more ? "," : "");
     const size_t rest = bytes - (size_t)(brace + 1 - a->line);
     memmove(a->line + n, brace + 1, rest);
     memcpy(a->line, head, (size_t)n);
@@ -145,7 +146,7 @@ static int try_stream(struct attempt *a, FILE *in, const char *path)
             exit_status = EXIT_FAILED;
             continue;
         }
-        memcpy(a->line, line, (size_t)n);
+        memcpy(a->line, line, (size_t)n + 1);
         exit_status = try_line(a, (size_t)n, path, number) ? exit_status : EXIT_FAILED;
     }
     free(line);

@@ -70,6 +70,16 @@ def refused(folder):
         assert done.returncode == 2 and f"wrong.yaml:1:" in done.stderr and text + ": " in done.stderr, (text, done.stderr)
 
 
+def no_messages(folder):
+    """Lines that are JSON but no message: each with its number, and what would be right."""
+    lab = folder / "empty.yaml"
+    lab.write_text("pairs: {r1: {}}\n")
+    done = codec_try(lab, '[]\n[{"topic": "tandem/v1/r1/command", "payload": "{}"}]\n{}\n { }\n')
+    assert done.returncode == 1 and not done.stdout, done
+    assert done.stderr.splitlines() == ["tandem: -:1: an object {…} was expected", "tandem: -:2: an object {…} was expected"] + [
+        f"tandem: -:{k}: \"topic\" is missing; a line of mosquitto_sub -F %J was expected" for k in (3, 4)], done.stderr
+
+
 def devices(folder):
     """Messages of devices that many have, and what `tandem codec try` prints for them, without notes."""
     names = sorted(path.stem for path in (GOLDEN / "shipped").glob("*.jsonl"))
@@ -260,5 +270,6 @@ if __name__ == "__main__":
         refused(rig.folder)
         shipped(rig.folder)
         notes(rig.folder)
+        no_messages(rig.folder)
     observed_and_driven()
     print("mapped")
