@@ -109,34 +109,64 @@ void law_find_alternatives(const struct law_rows *w, struct travel_law *law)
     }
 }
 
-/* Residuals in sd beyond this count as this: one late reply is no law. */
-static const double WAIT_SD_MAX = 3.0;
+/* Returns the probability by chance that laps grow with w->z as much, with rows divided by
+ * their spread. Uses w->x up to 2 p columns. */
+static double test_weighted(const struct law_rows *w, const double *spread)
+{
+    const size_t n = w->problem->n;
+    const size_t p = w->problem->p;
+    struct law_rows divided = *w;
+    double *x = w->x;
+    double *q = x + n * p;
+    double *e = w->y;
+    struct travel_alternative found = {.tested = false};
+    divided.residual = e;
+    for (size_t i = 0; i < n; i++) {
+        const double weight = w->counts[i] / spread[i];
+        for (size_t j = 0; j < p; j++) {
+            x[i * p + j] = weight * w->problem->x[i * p + j];
+        }
+        e[i] = weight * w->residual[i];
+        w->z[i] /= spread[i];
+    }
+    column_space_find(x, w->counts, n, p, q, &divided.space);
+    for (size_t k = 0; k < divided.space.rank; k++) {
+        const double *column = divided.space.q + k * n;
+        const double along = dot_product(column, e, n);
+        for (size_t i = 0; i < n; i++) {
+            e[i] -= along * column[i];
+        }
+    }
+    divided.plain_rss = dot_product(e, e, n);
+    law_test_column(&divided, &found);
+    return !found.tested ? 1.0 : found.value > 0.0 ? 0.5 * found.p : 1.0 - 0.5 * found.p;
+}
 
-/* A command that comes before the last move has ended waits for it: on average and at most for
- * a part of its lap. The score e + e^2 shows a mean and a spread that grow with that lap. An
- * outlier counts as what the law says of it. */
+/* A command that comes before the last move has ended waits for it: for a part of that lap, so
+ * that the wait and its spread are in proportion to it. Rows are therefore divided by the sum
+ * of that lap and the mean lap. An outlier counts as what the law says of it. */
 void law_find_after(const struct law_rows *w, struct travel_law *law)
 {
     const size_t n = w->problem->n;
-    const double sd = sqrt(law_mean_square(w, w->plain_rss, 0.0));
+    double *spread = w->x + 2 * n * w->problem->p;
     double sum_s = 0.0;
     for (size_t i = 1; i < n; i++) {
         const double lap_s = w->problem->y[i - 1];
-        const double e = fmin(w->counts[i] * w->residual[i] / sd, WAIT_SD_MAX);
         w->z[i] = w->counts[i - 1] > 0.0 ? lap_s : lap_s - w->residual[i - 1];
-        w->y[i] = e + e * e;
         sum_s += w->z[i];
     }
     w->z[0] = sum_s / (double)(n - 1);
+    for (size_t i = 0; i < n; i++) {
+        spread[i] = 0.5 * (1.0 + fmax(w->z[i], 0.0) / w->z[0]);
+    }
     law_test_column(w, &law->after);
-    const double r = gsl_stats_correlation(w->z + 1, 1, w->y + 1, 1, n - 1);
-    law->after_r = r;
-    law->after_p = gsl_cdf_tdist_Q(r * sqrt((double)(n - 3) / (1.0 - r * r)), (double)(n - 3));
+    law->after_sd = law->after.found_s / sqrt(law_mean_square(w, w->plain_rss, 0.0));
+    law->after_p = test_weighted(w, spread);
 }
 
 bool travel_law_waits(const struct travel_law *law)
 {
-    return law->after_p < WAIT_CHANCE && law->after_r > OFF_SHARE;
+    return law->after_p < WAIT_CHANCE && law->after_sd > OFF_SHARE;
 }
 
 enum travel_effect travel_law_effect(const struct travel_law *law, double sd)

@@ -43,9 +43,9 @@ enum { TRAVEL_SLOWER_MAX = 10 };
 struct travel_law {
     struct travel_alternative alternative[TRAVEL_EFFECTS];
     struct travel_alternative after; /* the lap before: commands wait for it, s per s of it */
-    double after_r; /* correlation of residuals, and of their squares, with the lap before */
-    double after_p; /* probability of a larger one by chance */
-    bool tested;    /* there are enough moves for the other tests */
+    double after_sd;                 /* most that it changes a lap by, in sd of the residuals */
+    double after_p;                  /* probability of a larger value by chance */
+    bool tested;                     /* there are enough moves for the other tests */
     double trend_p; /* probability of such a trend of the speeds by chance; 1: not tested */
     /* relative change of 1/w and 1/v from the first to the last move */
     double trend[TRAVEL_SIZES];

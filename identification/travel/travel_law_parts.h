@@ -22,7 +22,7 @@ struct law_rows {
     double t0_s, inverse[TRAVEL_SIZES]; /* 1/w, 1/v; NaN if unknown */
 };
 
-enum { TRAVEL_LAW_COLUMNS = TRAVEL_P + TRAVEL_SIZES };
+enum { TRAVEL_LAW_COLUMNS = 2 * TRAVEL_P + 1 };
 
 /* Returns the term of rotations (0) or displacements (1). */
 static inline enum travel_term law_size_term(size_t k)
@@ -52,7 +52,7 @@ double law_chance(const struct law_rows *w, double gain, double rss, double adde
 /* Tests the effects that the law lacks: law->alternative. */
 void law_find_alternatives(const struct law_rows *w, struct travel_law *law);
 
-/* Tests whether laps depend on the lap before, their means or their spread: law->after. */
+/* Tests whether laps grow with the lap before: law->after. */
 void law_find_after(const struct law_rows *w, struct travel_law *law);
 
 /* Tests by permutations whether residuals grow with the size of a move: law->spread_p and what

@@ -204,12 +204,23 @@ static const double *set_one_delay(struct travel_fit *fit)
     return fit->coefficient[only - e->combinations];
 }
 
-/* Sets the intervals that hold even if an effect exists that was not found. Each effect shifts
- * a term by its share of the effect's own error; the widest interval counts. delays: the sum
- * that t0 is, or NULL. */
+static void widen_interval(double interval[2], double value, double half)
+{
+    interval[0] = fmin(interval[0], value - half);
+    interval[1] = fmax(interval[1], value + half);
+}
+
+/* Sets the intervals that hold even if an effect exists that was not found: the widest ends
+ * over all effects. Any effect shifts a term by its own error either way. An effect that is
+ * seen shifts it by its value too, unless a reason reports an effect. delays: the sum that t0
+ * is, or NULL. */
 static void set_open(const struct travel_law *law, const double *delays, struct travel_fit *fit)
 {
     const double t = find_quantile(fit->freedom);
+    const double t_of_all =
+        gsl_cdf_tdist_Qinv(0.025 / TRAVEL_EFFECTS, fmax((double)fit->freedom, 1.0));
+    const bool few = fit->freedom < ESTIMATE_FREEDOM_MIN;
+    const bool none = travel_law_effect(law, fit->ls.sd) == TRAVEL_EFFECTS;
     struct estimate *e = &fit->estimate;
     for (size_t k = 0; k < TRAVEL_EFFECTS * TRAVEL_P; k++) {
         const struct travel_alternative *a = &law->alternative[k / TRAVEL_P];
@@ -218,17 +229,24 @@ static void set_open(const struct travel_law *law, const double *delays, struct 
     }
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         const bool is_sum = j == TRAVEL_T0 && delays;
-        double c[TRAVEL_P] = {0.0};
-        double added = 0.0;
-        c[j] = 1.0;
-        for (size_t k = 0; k < TRAVEL_EFFECTS; k++) {
-            const double shift = dot_product(is_sum ? delays : c, fit->open_shift[k], TRAVEL_P);
-            added = fmax(added, shift * shift);
-        }
+        double one[TRAVEL_P] = {0.0};
+        one[j] = 1.0;
+        const double *c = is_sum ? delays : one;
         const double value = is_sum ? e->value[j] : fit->beta[j];
-        const double half = t * sqrt(pow(is_sum ? e->se[j] : fit->beta_se[j], 2.0) + added);
-        const bool few = fit->freedom < ESTIMATE_FREEDOM_MIN;
-        set_interval(j, few ? nan("") : value - half, few ? nan("") : value + half,
+        const double se = is_sum ? e->se[j] : fit->beta_se[j];
+        double interval[] = {value - t * se, value + t * se};
+        for (size_t k = 0; k <= TRAVEL_EFFECTS; k++) {
+            const bool is_wait = k == TRAVEL_EFFECTS;
+            const struct travel_alternative *a = is_wait ? &law->after : &law->alternative[k];
+            const double shift = a->tested ? a->se * dot_product(c, a->shift, TRAVEL_P) : 0.0;
+            const double wide = sqrt(se * se + shift * shift);
+            widen_interval(interval, value, is_wait ? 0.0 : t * wide);
+            if (a->tested && a->p < SEEN_CHANCE && none) {
+                widen_interval(interval, value + a->value * dot_product(c, a->shift, TRAVEL_P),
+                               t_of_all * wide);
+            }
+        }
+        set_interval(j, few ? nan("") : interval[0], few ? nan("") : interval[1],
                      &e->lo_open[j], &e->hi_open[j]);
     }
 }

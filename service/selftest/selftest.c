@@ -269,17 +269,18 @@ static void print_scenario(const struct selftest_scenario *scenario,
 {
     char held[32] = "";
     char named[64] = "";
-    size_t least = result->runs;
+    const size_t judged = selftest_scenario_judged(scenario, result);
+    size_t least = judged;
     size_t most = 0;
     const size_t noticed = selftest_scenario_noticed(scenario, result);
     for (size_t i = scenario->judged_from; i < result->count; i++) {
         least = result->covered[i] < least ? result->covered[i] : least;
         most = result->covered[i] > most ? result->covered[i] : most;
     }
-    if (scenario->claim != CLAIM_WRONG && result->count > 0) {
+    if (judged > 0 && result->count > 0) {
         (void)snprintf(held, sizeof held, "%.1f..%.1f %%",
-                       100.0 * (double)least / (double)result->runs,
-                       100.0 * (double)most / (double)result->runs);
+                       100.0 * (double)least / (double)judged,
+                       100.0 * (double)most / (double)judged);
     }
     if (scenario->code && noticed > 0) {
         (void)snprintf(named, sizeof named, "  %.0f %% %s",
@@ -302,8 +303,9 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
     write_verdicts(w, result->verdicts);
     JSON_WRITE(w, JSON("refused", result->refused), JSON("wrong", result->wrong),
                JSON("wrong_most", result->wrong_most),
-               JSON("code", scenario->code ? scenario->code : ""),
-               JSON("named", result->named));
+               JSON("code", scenario->code ? scenario->code : ""), JSON("named", result->named),
+               JSON("warned", result->warned),
+               JSON("judged", selftest_scenario_judged(scenario, result)));
     JSON_LIST(w, "covered", size_t i = 0; i < result->count; i++) {
         json_write_int(w, NULL, (int64_t)result->covered[i]);
     }

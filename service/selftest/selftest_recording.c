@@ -447,7 +447,10 @@ static void write_moves(const struct selftest_scenario *w, struct random_source 
         const double distance[] = {sort >= 1.0 ? rotation : 0.0,
                                    sort < 2.0 ? displacement : 0.0};
         double lap_s = draw_lap(r, distance, i, (double)n);
-        lap_s += w->overlaps > 0.0 ? random_between(r->noise, 0.0, w->overlaps * last_s) : 0.0;
+        const bool waits =
+            w->overlaps > 0.0 &&
+            (!(w->waiting > 0.0) || random_between(r->noise, 0.0, 1.0) < w->waiting);
+        lap_s += waits ? random_between(r->noise, 0.0, w->overlaps * last_s) : 0.0;
         lap_s += w->every_s > 0.0 ? fmax(last_s - w->every_s, 0.0) : 0.0;
         last_s = lap_s;
         double column[] = {i % 2 == 0 ? distance[0] : -distance[0], distance[1]};

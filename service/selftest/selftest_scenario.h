@@ -30,8 +30,8 @@ struct selftest_scenario {
     /* Code of a reason that nearly all reports which are not PASS have, or of a note that
      * nearly all reports have if the claim is another one; NULL: any. */
     const char *code;
-    /* Intervals that are judged: ci95_open, which may contain the truth more often; those of
-     * the parameters from this one on. */
+    /* Intervals that are judged: ci95_open, which may contain the truth more often, of
+     * CLAIM_WRONG those of PASS; those of the parameters from this one on. */
     bool open;
     size_t judged_from;
     double off;     /* ratio of a constant deviation */
@@ -92,6 +92,7 @@ struct selftest_scenario {
     /* Commands that come before the last move has ended: ratio of its lap that they wait at
      * most; their period. */
     double overlaps, every_s;
+    double waiting;       /* ratio of commands that wait so; 0: all */
     double stops, stop_s; /* stops per metre of a drive, and their mean time */
     double slowed;        /* ratio of drives that take half as long again */
     double step_s;        /* laps are multiples of it; rounded to the nearest one, or up */

@@ -18,9 +18,10 @@ struct selftest_scenario_result {
     size_t runs, count; /* parameters */
     size_t verdicts[ESTIMATE_VERDICTS];
     size_t refused; /* recordings that could not be read or fitted */
-    /* by parameter: runs whose 95 % interval contains the truth */
+    /* by parameter: judged runs whose 95 % interval contains the truth */
     size_t covered[SELFTEST_P_MAX];
-    size_t named; /* reports with the scenario's code, of those that must have it */
+    size_t named;  /* reports with the scenario's code, of those that must have it */
+    size_t warned; /* PASS with the note of what is not excluded */
     /* verdicts that the claim forbids; CLAIM_HELD forbids none */
     size_t wrong;
     size_t wrong_most; /* largest count by chance, in 999 of 1000 self tests */
@@ -41,8 +42,13 @@ MUST_USE enum status selftest_scenario_run(const struct selftest_scenario *scena
 size_t selftest_scenario_noticed(const struct selftest_scenario *scenario,
                                  const struct selftest_scenario_result *result);
 
+/* Returns the number of reports whose intervals must contain the truth. */
+size_t selftest_scenario_judged(const struct selftest_scenario *scenario,
+                                const struct selftest_scenario_result *result);
+
 /* Compare with chance: a wrong scenario may pass in 1 % of the recordings, a right one may fail
- * in 5 %, and intervals contain the truth in 93 to 97 %. */
+ * in 5 %, and intervals contain the truth in 93 to 97 %. If a wrong one may pass more often,
+ * each PASS has the note of what is not excluded. */
 void selftest_scenario_judge(const struct selftest_scenario *scenario,
                              struct selftest_scenario_result *result);
 

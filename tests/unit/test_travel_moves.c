@@ -218,14 +218,14 @@ static void test_waits(void)
 {
     static const struct {
         const char *row;
-        double p, r;
+        double p, sd;
         bool waits;
-    } rows[] = {{"WAIT_CHANCE", 0.0019, 0.5, true},
-                {"WAIT_CHANCE", 0.0021, 0.5, false},
+    } rows[] = {{"WAIT_CHANCE", 0.0049, 0.5, true},
+                {"WAIT_CHANCE", 0.0051, 0.5, false},
                 {"OFF_SHARE", 0.0001, 0.31, true},
                 {"OFF_SHARE", 0.0001, 0.29, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct travel_law law = {.after_p = rows[i].p, .after_r = rows[i].r};
+        const struct travel_law law = {.after_p = rows[i].p, .after_sd = rows[i].sd};
         CHECK_INT(rows[i].row, travel_law_waits(&law), rows[i].waits);
     }
     for (size_t queue = 0; queue < 2; queue++) {
@@ -241,6 +241,34 @@ static void test_waits(void)
         CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
         CHECK_INT("waits", fit.estimate.verdict, queue ? ESTIMATE_PASS : ESTIMATE_MARGINAL);
         CHECK_INT("waits", estimate_has_reason(&fit.estimate, REASON_DELAY_VARIES), !queue);
+    }
+}
+
+/* An open interval reaches further to the side of an effect that is seen, though it is not
+ * found. */
+static void test_seen(void)
+{
+    static const struct {
+        const char *row;
+        double creep_s;
+        bool is_seen;
+    } rows[] = {{"SEEN_CHANCE", 0.07, false}, {"SEEN_CHANCE", 0.08, true}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct travel_move moves[40];
+        struct travel_fit fit;
+        uint64_t state = 6;
+        draw_moves(&state, 0.03, moves, COUNT(moves));
+        for (size_t k = 0; k < COUNT(moves); k++) {
+            const double size = moves[k].displacement_m;
+            moves[k].lap_s += size > 0.0 ? rows[i].creep_s * exp(-size / 0.15) : 0.0;
+        }
+        CU_ASSERT_EQUAL_FATAL(fit_robot(moves, COUNT(moves), TRAVEL_AUTO, &fit), STATUS_OK);
+        const struct estimate *e = &fit.estimate;
+        const double value = fit.beta[TRAVEL_INV_V];
+        const double below = value - 1.0 / e->hi_open[TRAVEL_INV_V];
+        const double above = 1.0 / e->lo_open[TRAVEL_INV_V] - value;
+        CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_PASS);
+        CHECK_INT(rows[i].row, above > 1.2 * below, rows[i].is_seen);
     }
 }
 
@@ -384,6 +412,7 @@ int main(void)
     CU_add_test(suite, "far", test_far);
     CU_add_test(suite, "limits of effects", test_effect_limits);
     CU_add_test(suite, "waits", test_waits);
+    CU_add_test(suite, "seen", test_seen);
     CU_add_test(suite, "side", test_side);
     CU_add_test(suite, "kinds", test_kinds);
     CU_add_test(suite, "limits of a verdict", test_verdict_limits);
