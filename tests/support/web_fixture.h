@@ -14,6 +14,7 @@
 #include "config/labfile/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
+#include "service/job/plan_call.h"
 #include "service/job/upload_jobs.h"
 #include "tests/support/scratch.h"
 #include "tests/support/web_team.h"
@@ -325,6 +326,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .request = fixture_request,
                                .machines = fixture_machines,
                                .map = fixture_map,
+                               .plan = plan_call_write,
                                .picture = fixture_picture,
                                .list_captures = fixture_list_captures,
                                .read_capture = fixture_read_capture,

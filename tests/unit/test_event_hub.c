@@ -120,7 +120,7 @@ static void test_filters(void)
         }
     }
     CHECK_TEXT("one", read_events(hub, &filter, &c, 1000),
-               "id: 1000.10.12.22.31\nevent: alarm\ndata: 1\n\n");
+               "id: 1000.11.12.22.31\nevent: alarm\ndata: 1\n\n");
     CHECK("no more", !event_hub_has(hub, &filter, &c));
     event_hub_destroy(hub);
 }

@@ -45,6 +45,7 @@
 #include "twin/sim/robot/mission.h"
 #include "twin/team/check/model_checker.h"
 #include "twin/team/check/team_static_check.h"
+#include "twin/map/grid_route.h"
 #include "twin/map/scan_match.h"
 #include "twin/team/live/team_live.h"
 #include "twin/team/step/team.h"
@@ -179,6 +180,8 @@ static const struct {
     TABLE(world_shape_names),
     TABLE(scan_outcome_names),
     TABLE(sweep_refusal_names),
+    TABLE(grid_route_outcome_names),
+    TABLE(course_actuation_names),
 #undef TABLE
 };
 
