@@ -155,6 +155,8 @@ enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUN
     X(ALARM_STORE_REMOVED, "store_removed", ALARM_TYPE_STORAGE)                                \
     X(ALARM_STORE_LACKS, "store_lacks", ALARM_TYPE_STORAGE)                                    \
     X(ALARM_STORE_DOWN, "store_down", ALARM_TYPE_STORAGE)                                      \
+    X(ALARM_STORE_DIFFERS, "store_differs", ALARM_TYPE_STORAGE)                                \
+    X(ALARM_STORE_REFUSES, "store_refuses", ALARM_TYPE_STORAGE)                                \
     X(ALARM_CLOCK_STEPPED, "clock_stepped", ALARM_TYPE_CLOCK_JUMP)                             \
     X(ALARM_MACHINE_SUSPENDED, "machine_suspended", ALARM_TYPE_CLOCK_JUMP)
 /* clang-format on */

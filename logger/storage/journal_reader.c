@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/text/utf8.h"
+#include "logger/mcap/mcap_reader.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/mcap_lines.h"
-#include "logger/mcap/mcap_reader.h"
 
 enum {
     FILES_MAX = 4096,

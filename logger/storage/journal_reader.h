@@ -17,8 +17,8 @@
 struct journal_line {
     const char *text; /* [bytes], without its '\n'; valid until the next call */
     size_t bytes;     /* <= MESSAGE_LINE_MAX */
-    bool torn;        /* the file ends without '\n': if the line is not a message, a crash cut it */
-    bool overlong;    /* longer than MESSAGE_LINE_MAX: not read, the text is empty */
+    bool torn; /* the file ends without '\n': if the line is not a message, a crash cut it */
+    bool overlong; /* longer than MESSAGE_LINE_MAX: not read, the text is empty */
     struct journal_position start, after;
     uint64_t number;  /* 1-based, in its file, or from the start position */
     const char *path; /* of its file, "-": standard input; valid like text, or, for

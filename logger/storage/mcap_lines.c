@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "logger/mcap/mcap_reader.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
-#include "logger/mcap/mcap_reader.h"
 
 enum { NS_PER_US = 1000 };
 

@@ -437,7 +437,7 @@ static void format_insert(const struct pending *p, char sql[SQL_MAX])
                        "SELECT x.*, $9 + row_number() OVER (ORDER BY i) AS place FROM"
                        " (SELECT u.*, row_number() OVER (PARTITION BY pair, t_us, n ORDER BY i)"
                        " AS k FROM u) x WHERE k = 1 AND NOT EXISTS (SELECT 1 FROM %s e"
-                       " WHERE e.pair = x.pair AND e.t_us = x.t_us AND e.n = x.n)",
+                       " WHERE e.p = $1 AND e.pair = x.pair AND e.t_us = x.t_us AND e.n = x.n)",
                        t->table);
     }
     (void)snprintf(
@@ -447,7 +447,7 @@ static void format_insert(const struct pending *p, char sql[SQL_MAX])
         " AS u(pair, n, t_us, id, type, seq, json%s, i)), v AS (%s),"
         " w AS (INSERT INTO %s(p, seq, pair, n, t_us, id, %s, json%s)"
         " SELECT $1, place, pair, n, t_us, id, type, json%s FROM v ORDER BY i"
-        " ON CONFLICT (pair, t_us, n) DO NOTHING RETURNING pair, t_us)"
+        " ON CONFLICT (pair, t_us, n, p) DO NOTHING RETURNING pair, t_us)"
         " SELECT NULL, 0, 0, count(*) FROM w%s",
         own ? ", $11::float8[], $12::bigint[], $13::text[], $14::text[], $15::text[]" : "",
         columns, places, t->table, t->type_column, columns, columns,
@@ -478,9 +478,10 @@ static int count_differing(struct store_postgresql *s, const struct postgresql_v
     (void)snprintf(sql, sizeof sql,
                    "SELECT count(*) FROM unnest($1::text[], $2::bigint[], $3::bigint[],"
                    " $4::text[]) AS u(pair, n, t_us, json) JOIN %s e USING (pair, t_us, n)"
-                   " WHERE e.json <> u.json",
+                   " WHERE e.p = $5 AND e.json <> u.json",
                    store_tables[s->pending.kind].table);
-    const struct postgresql_value texts[] = {values[1], values[2], values[3], values[7]};
+    const struct postgresql_value texts[] = {values[1], values[2], values[3], values[7],
+                                             values[0]};
     const int code =
         store_database_number(&s->db, "compare rows", sql, texts, COUNT(texts), &differing);
     s->base.adding.differing += (uint64_t)differing;
@@ -727,22 +728,18 @@ static enum status commit_batch(struct store *base, struct err *err)
 /* --- upkeep ---------------------------------------------------------------------------------
  */
 
+/* The daemon's user may remove old rows by this function only. */
 static enum status remove_rows(struct store *base, enum store_kind kind, int64_t before_us,
                                int limit, uint64_t *removed, struct err *err)
 {
     struct store_postgresql *s = store_of(base);
-    const struct postgresql_value values[] = {partition_of(s), postgresql_number(before_us),
-                                              postgresql_number(limit)};
-    char sql[SQL_MAX];
-    struct postgresql_result result;
-    (void)snprintf(sql, sizeof sql,
-                   "DELETE FROM %s WHERE p = $1 AND seq IN (SELECT seq FROM %s WHERE p = $1"
-                   " AND t_us < $2 ORDER BY t_us LIMIT $3)",
-                   store_tables[kind].table, store_tables[kind].table);
-    int code =
-        store_database_run(&s->db, "remove old results", sql, values, COUNT(values), &result);
-    const uint64_t rows = (uint64_t)result.affected;
-    postgresql_result_free(&result);
+    const struct postgresql_value values[] = {
+        partition_of(s), postgresql_text(store_tables[kind].table),
+        postgresql_number(before_us), postgresql_number(limit)};
+    int64_t rows = 0;
+    int code = store_database_number(&s->db, "remove old results",
+                                     "SELECT remove_results($2, $1, $3, $4::integer)", values,
+                                     COUNT(values), &rows);
     if (code == 0 && rows > 0 && kind == STORE_ENTRIES) {
         code = store_database_run(
             &s->db, "remove old sums",
@@ -750,7 +747,7 @@ static enum status remove_rows(struct store *base, enum store_kind kind, int64_t
             " entries WHERE p = $1), 9223372036854775807)",
             values, 1, NULL);
     }
-    *removed += rows;
+    *removed += (uint64_t)rows;
     return store_database_status(&s->db, code, err);
 }
 

@@ -1,6 +1,7 @@
 -- The results of any number of daemons in PostgreSQL: what logger/storage/store_postgresql.c writes and reads.
 -- Run in the schema "tandem", once. Columns as in SQLite (docs/storage.md), and p: the daemon's partition.
--- Texts compare by byte, as in SQLite. A pair or team belongs to one partition, so its name needs no p.
+-- Texts compare by byte, as in SQLite. A pair or team belongs to one partition (table pairs), so lists and charts
+-- need no p; only "$lab", of alarms of a lab itself, is in every one.
 
 -- Up to where results are stored: the run that writes (epoch counts the runs of all daemons), and the rows ever
 -- stored. store: a random name, so that a checkpoint of another database is recognised.
@@ -15,7 +16,7 @@ CREATE TABLE entries(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, verdict text COLLATE "C" NOT NULL,
   lag_s double precision, json text COLLATE "C" NOT NULL, inconsistent smallint NOT NULL DEFAULT 0,
   team text COLLATE "C", job text COLLATE "C", task text COLLATE "C",
-  PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX entries_by_time ON entries(t_us, pair, n);
 CREATE INDEX entries_by_partition ON entries(p, t_us, pair, n);
 CREATE INDEX entries_by_pair_verdict ON entries(pair, verdict, t_us, n);
@@ -27,7 +28,7 @@ CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT
 
 CREATE TABLE alarms(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text COLLATE "C" NOT NULL,
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, type text COLLATE "C" NOT NULL,
-  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX alarms_by_time ON alarms(t_us, pair, n);
 CREATE INDEX alarms_by_partition ON alarms(p, t_us, pair, n);
 CREATE INDEX alarms_by_pair_type ON alarms(pair, type, t_us, n);
@@ -35,25 +36,25 @@ CREATE INDEX alarms_by_type ON alarms(type, t_us, pair, n);
 
 CREATE TABLE log(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text COLLATE "C" NOT NULL,
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL,
-  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX log_by_time ON log(t_us, pair, n);
 CREATE INDEX log_by_partition ON log(p, t_us, pair, n);
 
 CREATE TABLE changes(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text COLLATE "C" NOT NULL,
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, action text COLLATE "C" NOT NULL,
-  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX changes_by_time ON changes(t_us, pair, n);
 CREATE INDEX changes_by_partition ON changes(p, t_us, pair, n);
 
 CREATE TABLE fits(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text COLLATE "C" NOT NULL,
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, model text COLLATE "C" NOT NULL,
-  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX fits_by_time ON fits(t_us, pair, n);
 CREATE INDEX fits_by_partition ON fits(p, t_us, pair, n);
 
 CREATE TABLE bars(p text COLLATE "C" NOT NULL, seq bigint NOT NULL, pair text COLLATE "C" NOT NULL,
   n bigint NOT NULL, t_us bigint NOT NULL, id text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL,
-  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n));
+  json text COLLATE "C" NOT NULL, PRIMARY KEY (p, seq), UNIQUE (pair, t_us, n, p));
 CREATE INDEX bars_by_time ON bars(t_us, pair, n);
 CREATE INDEX bars_by_partition ON bars(p, t_us, pair, n);
 

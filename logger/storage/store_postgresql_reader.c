@@ -305,8 +305,10 @@ static void format_query(const struct store_query *query, bool all, char sql[STO
         query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
         query->team ? " AND team = $7" : "", query->job ? " AND job = $8" : "",
         store_has_version(query) ? " AND strpos(json, $9) > 0 AND strpos(json, $10) > 0" : "",
-        all ? "" : " AND p = $11", order, query->pair ? "" : ", pair ",
-        query->pair ? "" : order, order);
+        !all                          ? " AND p = $11"
+        : query->kind == STORE_ALARMS ? " AND (pair <> '$lab' OR p = $11)"
+                                      : "",
+        order, query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
 /* A value that is no UTF-8 equals no stored text. */

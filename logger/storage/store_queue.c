@@ -229,6 +229,11 @@ static void finish_batch(struct store_queue *q, const struct batch *batch)
     const struct store_counts counts = store_read_counts(q->store);
     q->stats.stored += counts.stored;
     q->stats.made_again += counts.made_again;
+    q->stats.differing += counts.differing;
+    q->stats.refused += counts.refused;
+    if (counts.refused > 0) {
+        q->stats.refusal = counts.refusal;
+    }
     q->stats.mark = store_read_mark(q->store);
     q->stats.batches++;
     q->stats.failing = false;

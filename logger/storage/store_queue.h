@@ -41,6 +41,9 @@ struct store_queue_stats {
     uint64_t failures;   /* failed batches; each is tried again */
     uint64_t removed;    /* by retention */
     uint64_t made_again; /* backfilled rows that were new */
+    uint64_t differing;  /* rows that the store has with another json */
+    uint64_t refused;    /* rows that the server cannot store */
+    struct err refusal;  /* the last reason */
     uint64_t reopened;   /* times that its file was gone or replaced and was reopened */
     size_t waiting_rows, waiting_bytes;
     uint64_t lacks;         /* times that it began to lack rows and needed a backfill */

@@ -29,6 +29,7 @@ enum {
     SAVE_MS = 10000, /* for the store and the last checkpoint in total, */
     STUCK_MS = 3500, /* and if they cannot be written */
     FLUSH_MS = 100,
+    STORE_MS = 5000, /* to wait for its file's lock, or for an answer of PostgreSQL */
     BEHIND_US =
         4000, /* work that may wait; beyond it telemetry is dropped: a reply waits 8 ms */
     TOKEN_MAX = 512
@@ -116,7 +117,7 @@ static enum status start_web(struct daemon *d, struct err *err)
             return status;
         }
     }
-    const struct web_options options = {
+    struct web_options options = {
         .bind = http->bind,
         .port = http->port,
         .token = token[0] ? token : NULL,
@@ -131,6 +132,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
         .store = d->store_params,
     };
+    options.store.all = true; /* lists and charts are of all daemons of the database */
     d->public_lab = lab_secrets_public_text(d->file);
     const struct web_source source = web_calls_source(d);
     const enum status status = web_start(&options, &source, &d->web, err);
@@ -303,18 +305,43 @@ static bool sync_journal(void *context, struct err *err)
     if (!inbox_owes(d->inbox) && journal_sync(d->journal, LAB_TIME_MAX) == STATUS_OK) {
         return true;
     }
-    (void)err_set(err, STATUS_E_IO, FAULT_JOURNAL_FAILED, d->file->store.file,
+    (void)err_set(err, STATUS_E_IO, FAULT_JOURNAL_FAILED, d->store_name,
                   "records wait until the journal has their lines on the disk");
     return false;
+}
+
+static enum status open_engine(struct daemon *d, struct err *err)
+{
+    return d->file->engine.postgresql.server_count == 0
+               ? STATUS_OK
+               : engine_session_open(d->file, &d->params, d->fingerprint, &d->engine, err);
+}
+
+/* Opens the file or the database that has the results. */
+static enum status connect_store(struct daemon *d, struct err *err)
+{
+    const char *path = d->file->store.file;
+    d->store_params = (struct store_params){.path = path, .busy_timeout_ms = STORE_MS};
+    d->store_name = path;
+    if (d->engine) {
+        d->store_params.target = engine_session_target(d->engine);
+        d->store_params.partition = d->file->name;
+        d->store_name = "PostgreSQL";
+    } else {
+        d->effect_executor.republishes = d->resumes || access(path, F_OK) == 0;
+        report_store_update(path);
+    }
+    const enum status status = store_open(&d->store_params, &d->store, err);
+    if (status == STATUS_OK && d->engine) {
+        d->effect_executor.republishes = d->resumes || store_read_mark(d->store).run != 0;
+    }
+    return status;
 }
 
 static enum status open_store(struct daemon *d, struct err *err)
 {
     const struct store_options *o = &d->file->store;
-    d->effect_executor.republishes = d->resumes || access(o->file, F_OK) == 0;
-    report_store_update(o->file);
-    d->store_params = (struct store_params){.path = o->file, .busy_timeout_ms = 5000};
-    enum status status = store_open(&d->store_params, &d->store, err);
+    enum status status = connect_store(d, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -460,8 +487,8 @@ static enum status start_parts(struct daemon *d, struct err *err)
 {
     /* The web comes before any publication, because its address may be in use. */
     static enum status (*const steps[])(struct daemon *, struct err *) = {
-        load_maps,  make_lab,     open_journal, restore_lab,         open_store,   make_inbox,
-        make_shown, start_worker, start_web,    start_alarm_webhook, start_threads};
+        load_maps,  make_lab,   open_journal, open_engine, restore_lab,         open_store,
+        make_inbox, make_shown, start_worker, start_web,   start_alarm_webhook, start_threads};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < COUNT(steps) && status == STATUS_OK; i++) {
         status = steps[i](d, err);
@@ -593,6 +620,7 @@ static bool finish_daemon(struct daemon *d)
         complete;
     inbox_destroy(d->inbox);
     store_close(d->store);
+    engine_session_close(d->engine);
     capturer_close(d->capturer);
     journal_close(d->journal);
     event_hub_destroy(d->events);

@@ -137,6 +137,10 @@ static void write_store(struct daemon *d, struct metrics *m)
         {"tandem_store_lacks_total",
          "Times it came to lack records, which the journal then makes up.", s.lacks},
         {"tandem_store_backfilled_total", "Records rebuilt from the journal.", s.made_again},
+        {"tandem_store_differing_total",
+         "Records that the store has with another content; the stored ones stay.", s.differing},
+        {"tandem_store_refused_total", "Records that the database cannot store; left out.",
+         s.refused},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",

@@ -19,6 +19,7 @@
 #include "service/daemon/fits.h"
 #include "service/daemon/forecasts.h"
 #include "service/daemon/snapshots.h"
+#include "service/engine/engine_session.h"
 #include "service/mqtt/mqtt_client.h"
 #include "service/sim/mission/maps.h"
 #include "web/http/event_hub.h"
@@ -239,6 +240,7 @@ struct maintenance {
     int64_t space_us;     /* monotonic time of the next check */
     struct journal_stats journal_seen;
     struct store_queue_stats store_seen;
+    bool engine_faulty; /* the database refuses the daemon, which was reported */
     struct inbox_counts seen;
     int64_t gap_us;                /* time of the last attempt to record a gap */
     int64_t stepped_us, slept_us;  /* lab_clock_compare() results as last logged, */
@@ -524,7 +526,9 @@ struct daemon {
     struct journal *journal;
     struct journal_position tail; /* start of the journal's tail: behind the checkpoint */
     int64_t last_us; /* latest time in journal, checkpoint and store, or LAB_TIME_NONE */
+    struct engine_session *engine;    /* NULL: no database */
     struct store_params store_params; /* where the results are */
+    const char *store_name;           /* for people */
     struct store *store;
     struct store_queue *queue;
     struct inbox *inbox;

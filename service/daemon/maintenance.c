@@ -233,16 +233,16 @@ static void describe_store(struct daemon *d, const struct store_queue_stats *s, 
 static void report_store(struct daemon *d, const struct store_queue_stats *s)
 {
     const struct store_queue_stats *seen = &d->maintenance.store_seen;
-    if (s->reopened != seen->reopened) {
+    if (s->reopened != seen->reopened && !d->engine) {
         log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened again",
-                  d->file->store.file);
+                  d->store_name);
         lab_alarm_raise(d, ALARM_STORE_REMOVED,
                         "the store was removed or replaced under the running daemon");
     }
     if (s->behind && s->lacks != seen->lacks) {
         log_write(LOG_STORE_LACKS, NULL,
-                  "%s: %s; missing records are made again from the journal",
-                  d->file->store.file, s->lack.text);
+                  "%s: %s; missing records are made again from the journal", d->store_name,
+                  s->lack.text);
         lab_alarm_raise(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
     }
     if (s->upkeep_failures != seen->upkeep_failures) {
@@ -259,6 +259,36 @@ static void report_store(struct daemon *d, const struct store_queue_stats *s)
     }
 }
 
+/* Reports rows that the database does not hold as they were made. */
+static void report_left_out(struct daemon *d, const struct store_queue_stats *s)
+{
+    const struct store_queue_stats *seen = &d->maintenance.store_seen;
+    if (s->differing != seen->differing) {
+        log_write(LOG_STORE_DIFFERS, NULL, "%llu records so far",
+                  (unsigned long long)s->differing);
+        lab_alarm_raise(d, ALARM_STORE_DIFFERS,
+                        "the store has %llu records with another content; they stay",
+                        (unsigned long long)s->differing);
+    }
+    if (s->refused != seen->refused) {
+        log_write(LOG_STORE_REFUSES, NULL, "%llu records so far: %s",
+                  (unsigned long long)s->refused, s->refusal.text);
+        lab_alarm_raise(d, ALARM_STORE_REFUSES, "a record was left out of the store: %s",
+                        s->refusal.text);
+    }
+}
+
+/* Reports once what is wrong with the daemon's place in the database. */
+static void watch_engine(struct daemon *d)
+{
+    struct err err = {0};
+    const bool faulty = d->engine && engine_session_read_fault(d->engine, &err);
+    if (faulty && !d->maintenance.engine_faulty) {
+        log_write(LOG_ENGINE, NULL, "%s: %s", err.where, err.text);
+    }
+    d->maintenance.engine_faulty = faulty;
+}
+
 static void watch_store(struct daemon *d)
 {
     struct store_queue_stats s;
@@ -269,6 +299,8 @@ static void watch_store(struct daemon *d)
     set_health(d, &d->maintenance.health.store, d->maintenance.health.store_text,
                text[0] == '\0', text);
     report_store(d, &s);
+    report_left_out(d, &s);
+    watch_engine(d);
     backfill_update(d, &s);
     d->maintenance.store_seen = s;
 }

@@ -387,11 +387,6 @@ int command_serve(int argc, char **argv)
     }
     if (check) {
         code = check_files(&lab);
-    } else if (lab.engine.postgresql.server_count > 0) {
-        code = complain_exit(EXIT_USAGE,
-                             "serve: %s: engine: the daemon does not write to a "
-                             "database yet; remove engine: to keep results in files",
-                             path);
     } else {
         log_start(strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN, lab.log.level,
                   STDERR_FILENO);

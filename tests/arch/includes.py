@@ -80,7 +80,7 @@ web/resource: base/text base/numbers logger/message logger/codec identification/
   twin/map twin/pair twin/mission twin/team/live twin/report twin/page web/http web/stream
 web/server: base/errors logger/storage web/http web/stream web/resource
 service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
-service/engine: base/text base/errors base/numbers logger/storage logger/fence config/options config/labfile service/tool
+service/engine: base/text base/errors base/numbers logger/message twin/pair twin/team/step twin logger/fence logger/storage config/options config/labfile service/tool
 service/list: base/errors logger/message web/http service/tool
 service/client: base/text base/errors base/numbers logger/message config/options web/http service/tool service/list
 service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options
