@@ -9,6 +9,7 @@
 
 enum {
     ANSWER_MS = 5000,
+    SERVER_MS = 2000, /* each server of the list, one after the other */
     /* Time stamps of the database are read by people, and retention goes by them. NTP keeps
      * clocks within milliseconds, so a minute is a clock that nobody sets. */
     CLOCK_APART_MS = 60000
@@ -97,11 +98,11 @@ static void read_server(const struct engine_options *engine, size_t i,
     struct postgresql_result result = {0};
     struct err err = {0};
     if (engine_target_create_one(engine, i, &target, &err) == STATUS_OK &&
-        postgresql_open(target, POSTGRESQL_ANY, ANSWER_MS, &c, &err) == STATUS_OK &&
+        postgresql_open(target, POSTGRESQL_ANY, SERVER_MS, &c, &err) == STATUS_OK &&
         postgresql_run(c,
                        &(struct postgresql_statement){.what = "ask whether it is a standby",
                                                       .sql = "SELECT pg_is_in_recovery()",
-                                                      .limit_ms = ANSWER_MS},
+                                                      .limit_ms = SERVER_MS},
                        &result, &err) == STATUS_OK) {
         out->answers = true;
         out->version = postgresql_version(c);

@@ -37,6 +37,12 @@ class Cluster:
         self.script.stdin.close()
         self.script.wait(limit_s(60))
 
+    def processes(self, node):
+        """The process ids of a server, its first one first."""
+        first = (self.folder / f"s{node + 1}/postmaster.pid").read_text().split()[0]
+        children = pathlib.Path(f"/proc/{first}/task/{first}/children").read_text()
+        return [int(pid) for pid in [first, *children.split()]]
+
     def sql(self, text, database="postgres", node=0, user="postgres", password="secret", fails=False):
         """Rows as lines of values with | between them. fails: the error instead."""
         run = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",

@@ -11,6 +11,7 @@
 set -eu
 nodes=$1
 shift
+# shellcheck disable=SC2012 # names of versions
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 if [ ! -x "$bin/initdb" ]; then
     echo "skipped: PostgreSQL is not installed (apt install postgresql)" >&2
@@ -31,8 +32,9 @@ export PGPASSWORD=secret
 stop_nodes() {
     trap - EXIT
     for data in "$folder"/s[0-9]; do
-        # A test may have frozen the server.
-        pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) && kill -CONT "-$pid" "$pid" 2>/dev/null || true
+        pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) || continue
+        # shellcheck disable=SC2046 # a list of words; a test may have frozen the server
+        kill -CONT "$pid" $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) 2>/dev/null || true
         $as "$bin/pg_ctl" -D "$data" -m immediate -s stop >/dev/null 2>&1 || true
     done
     rm -rf "$folder"
@@ -48,7 +50,7 @@ fail() {
 
 # Starts a node at a free port, which it sets as `port`.
 start_node() { # NAME
-    for attempt in 1 2 3 4 5 6 7 8; do
+    for _ in 1 2 3 4 5 6 7 8; do
         port=$(shuf -n 1 -i 21000-31999)
         if $as "$bin/pg_ctl" -D "$folder/$1" -l "$log" -s -w -t 60 -o "-p $port" start >>"$log" 2>&1; then
             return

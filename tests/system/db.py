@@ -1,7 +1,9 @@
 """tandem db init, migrate and check, and serve --check: tables, roles and views on one server and on three; each bad
 setting is one line that says what to do.
 """
+import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 
@@ -134,6 +136,15 @@ def three_servers(folder):
         standbys = folder / "standbys.yaml"
         standbys.write_text(lab.read_text().replace(f'"127.0.0.1:{cluster.ports[0]}", ', ""))
         refused(standbys, "no server can be written: 127.0.0.1:")
+
+        # The promoted server is used, whether the old primary answers or is frozen.
+        cluster.sql("SELECT pg_promote()", node=1)
+        for frozen in (False, True):
+            for pid in cluster.processes(0) if frozen else ():
+                os.kill(pid, signal.SIGSTOP)
+            said = tandem("db", "check", "-c", lab, code=1)
+            assert f"primary    127.0.0.1:{cluster.ports[1]}\n" in said, said
+            assert "too few synchronous standbys are connected" in said and frozen == ("does not answer" in said), said
 
 
 with tempfile.TemporaryDirectory() as place:

@@ -1,5 +1,5 @@
-/* What the check of a lab's database reports, and the daemons that share one. It runs against a
- * server of its own. needs: real time */
+/* The check of a lab's database, and the daemons that share one. It runs against a server of
+ * its own. needs: real time */
 #include "logger/storage/postgresql_schema.h"
 #include "service/engine/engine_check.h"
 #include "service/engine/engine_instance.h"

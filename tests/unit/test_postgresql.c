@@ -1,7 +1,7 @@
 /* The connection to PostgreSQL: values of every kind, errors, limits. It runs against a server
- * of its own. needs: real time */
+ * of its own. needs: threads, real time */
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "tests/support/check.h"
 #include "tests/support/postgresql_fixture.h"
@@ -218,6 +218,63 @@ static void test_limit(void)
     postgresql_close(c);
 }
 
+/* --- a commit that no standby has ----------------------------------------------------------
+ */
+
+struct insertion {
+    struct postgresql *c;
+    struct postgresql_result result; /* of the last one */
+    enum status status;
+    atomic_bool done;
+};
+
+/* Inserts rows until one is stored with a warning. The server applies a setting some time after
+ * it was told to, and may cancel a statement before its commit. */
+static void *insert_rows(void *context)
+{
+    struct insertion *i = context;
+    struct err err;
+    do {
+        postgresql_result_free(&i->result);
+        i->status =
+            run_sql(i->c, "INSERT INTO u SELECT max(n) + 1 FROM u", NULL, 0, &i->result, &err);
+    } while (!i->result.warned && !postgresql_is_broken(i->c));
+    atomic_store(&i->done, true);
+    return NULL;
+}
+
+static void set_standby(struct postgresql *c, const char *sql)
+{
+    struct err err;
+    CHECK_INT(sql, run_sql(c, sql, NULL, 0, NULL, &err), STATUS_OK);
+    check_sql(c, "SELECT pg_reload_conf()::text", NULL, 0, "true");
+}
+
+/* A cancelled commit reports success, with a warning: the caller must see it. */
+static void test_local_commit(void)
+{
+    static const char cancel[] =
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    struct postgresql *c = open_plain();
+    struct insertion insertion = {.c = open_plain()};
+    struct err err = {0};
+    pthread_t thread;
+    set_standby(c, "ALTER SYSTEM SET synchronous_standby_names = 'absent'");
+    CU_ASSERT_FATAL(pthread_create(&thread, NULL, insert_rows, &insertion) == 0);
+    while (!atomic_load(&insertion.done) && err.text[0] == '\0') {
+        (void)run_sql(c, cancel, NULL, 0, NULL, &err);
+    }
+    (void)pthread_join(thread, NULL);
+    CHECK_TEXT("cancel", err.text, "");
+    CHECK_INT("status", insertion.status, STATUS_OK);
+    CHECK("warning",
+          strstr(insertion.result.warning, "canceling wait for synchronous") != NULL);
+    postgresql_result_free(&insertion.result);
+    set_standby(c, "ALTER SYSTEM RESET synchronous_standby_names");
+    postgresql_close(insertion.c);
+    postgresql_close(c);
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "we");
@@ -326,6 +383,7 @@ int main(void)
     CU_add_test(suite, "raw result", test_raw_result);
     CU_add_test(suite, "refused statements", test_refused_statements);
     CU_add_test(suite, "limit", test_limit);
+    CU_add_test(suite, "local commit", test_local_commit);
     CU_add_test(suite, "refused connections", test_refused_connections);
     CU_add_test(suite, "several servers", test_several_servers);
     const CU_ErrorCode ran = CU_basic_run_tests();
