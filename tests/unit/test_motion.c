@@ -110,8 +110,8 @@ static void test_budget(void)
     struct step_budget budget = dynamics_options_budget(&set);
     struct dynamics_fit fit[2];
     const struct data_set vessel = {.axes = 3, .n = N};
-    CHECK_INT("limit", budget.limit, 20000000 + 6000 * N);
-    CHECK_INT("limit of axes", dynamics_options_budget(&vessel).limit, 60000000 + 6000 * N);
+    CHECK_INT("limit", budget.limit, 10000000 + 4000 * N);
+    CHECK_INT("limit of axes", dynamics_options_budget(&vessel).limit, 30000000 + 4000 * N);
     budget.limit = 240000; /* a few simulations */
     for (size_t k = 0; k < COUNT(fit); k++) {
         budget.used = 0;
