@@ -13,6 +13,7 @@
 
 enum { ROW_LEASE, ROW_EPOCH, ROW_BEAT, ROW_N, ROW_T, ROW_RELEASED, ROW_NAMES, ROW_COMMIT };
 enum { LINE_N = ROW_COMMIT + 1, LINE_TEXT }; /* of FOLLOW */
+enum { TABLE_LINES = 5000000 }; /* of a table of the journal, as extend_journal() makes them */
 
 static const char take_sql[] =
     "UPDATE part SET lease = $2::uuid, epoch = epoch + 1, owner = $3, beat = beat + 1, "
@@ -58,10 +59,9 @@ struct fence_journal {
 enum status fence_journal_create(const struct fence_journal_params *params,
                                  struct fence_journal **out, struct err *err)
 {
-    if (params->limit_ms <= 0 || params->range_lines < 5 * FENCE_LINES_MAX) {
+    if (params->limit_ms <= 0) {
         return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "engine.postgresql",
-                       "the limit must be above 0 and a table have at least %d lines",
-                       5 * FENCE_LINES_MAX);
+                       "the time limit must be above 0");
     }
     struct fence_journal *journal = calloc(1, sizeof *journal);
     if (!journal) {
@@ -269,31 +269,33 @@ static void run_yield(struct fence_journal *j, const struct fence_request *reque
     run_row(j, "hand the partition over", yield_sql, values, COUNT(values), out, err);
 }
 
-/* Creates the tables for lines up to n, and the row. */
-static enum status prepare_lines(struct fence_journal *j, int64_t n, struct err *err)
+/* Creates the table of line n, and the next one. */
+static enum status extend_journal(struct fence_journal *j, int64_t n, struct err *err)
 {
-    const int64_t size = j->params.range_lines;
-    while (j->prepared_n < n) {
-        const int64_t known_n = j->prepared_n > 0 ? j->prepared_n : n - size / 5 - 1;
-        const int64_t line_n = known_n < 0 ? 1 : known_n + 1;
-        const struct postgresql_value values[] = {postgresql_text(j->params.partition),
-                                                  postgresql_number(line_n),
-                                                  postgresql_number(size)};
-        const enum status status =
-            run_sql(j, "create a table of the journal", "SELECT fence_prepare($1, $2, $3)",
-                    values, COUNT(values), NULL, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        j->prepared_n = ((line_n - 1) / size + 1) * size;
+    const struct postgresql_value values[] = {postgresql_text(j->params.partition),
+                                              postgresql_number(n)};
+    const enum status status =
+        run_sql(j, "create a table of the journal", "SELECT extend_journal($1, $2)", values,
+                COUNT(values), NULL, err);
+    if (status == STATUS_OK) {
+        j->prepared_n = (n / TABLE_LINES + 2) * TABLE_LINES - 1;
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status fence_journal_prepare(struct fence_journal *journal, struct err *err)
 {
-    const enum status status = ensure_connection(journal, err);
-    return status == STATUS_OK ? prepare_lines(journal, 1, err) : status;
+    const struct postgresql_value value = postgresql_text(journal->params.partition);
+    enum status status = ensure_connection(journal, err);
+    if (status == STATUS_OK) {
+        status = extend_journal(journal, 0, err);
+    }
+    return status == STATUS_OK
+               ? run_sql(journal, "create the fence",
+                         "INSERT INTO part VALUES ($1, gen_random_uuid(), 0, '', 0, 0, "
+                         "-9223372036854775808, 'epoch', 'released') ON CONFLICT DO NOTHING",
+                         &value, 1, NULL, err)
+               : status;
 }
 
 bool fence_journal_accepts(const char *line, size_t bytes)
@@ -340,11 +342,42 @@ void fence_journal_run(struct fence_journal *journal, const struct fence_request
     default:
         return;
     }
-    /* A table for the lines to come, before they come. If it fails, the next write says so. */
-    const int64_t coming_n = result->row.n + journal->params.range_lines / 5;
-    if (result->answer == FENCE_ROW && coming_n > journal->prepared_n) {
-        (void)prepare_lines(journal, coming_n, NULL);
+    /* The next lines need a table before they come. If that fails, the next write says so. */
+    if (result->answer == FENCE_ROW && result->row.n + TABLE_LINES / 5 > journal->prepared_n) {
+        (void)extend_journal(journal, result->row.n, NULL);
     }
+}
+
+void fence_journal_report(struct fence_journal *journal, int64_t n)
+{
+    const struct postgresql_value values[] = {postgresql_text(journal->params.partition),
+                                              postgresql_text(journal->params.owner),
+                                              postgresql_number(n)};
+    if (ensure_connection(journal, NULL) == STATUS_OK) {
+        (void)run_sql(
+            journal, "report a follower",
+            "UPDATE instance SET n = $3, seen = clock_timestamp() WHERE name = $2 AND p = $1",
+            values, COUNT(values), NULL, NULL);
+    }
+}
+
+int64_t fence_journal_follower(struct fence_journal *journal)
+{
+    const struct postgresql_value values[] = {postgresql_text(journal->params.partition),
+                                              postgresql_text(journal->params.owner),
+                                              postgresql_number(FENCE_REPORT_S)};
+    struct postgresql_result result = {0};
+    int64_t n = -1;
+    if (ensure_connection(journal, NULL) == STATUS_OK &&
+        run_sql(journal, "read the followers",
+                "SELECT max(n) FROM instance WHERE p = $1 AND name <> $2 AND "
+                "seen > clock_timestamp() - make_interval(secs => $3)",
+                values, COUNT(values), &result, NULL) == STATUS_OK &&
+        postgresql_result_text(&result, 0, 0, NULL)) {
+        n = postgresql_result_number(&result, 0, 0);
+    }
+    postgresql_result_free(&result);
+    return n;
 }
 
 size_t fence_journal_count(const struct fence_journal *journal)

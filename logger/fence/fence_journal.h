@@ -25,7 +25,6 @@ struct fence_journal_params {
     const char *owner;                /* name of this instance; borrowed */
     unsigned require_sync;            /* standbys that a commit must wait for; 0: none */
     int64_t limit_ms;                 /* > 0 */
-    int64_t range_lines;              /* lines of a table; >= 5 * FENCE_LINES_MAX */
 };
 
 struct fence_journal;
@@ -36,7 +35,7 @@ MUST_USE enum status fence_journal_create(const struct fence_journal_params *par
 
 void fence_journal_destroy(struct fence_journal *journal); /* NULL is allowed */
 
-/* Creates the row and the first table of the partition, if they are missing. */
+/* Creates the row and the first tables of the partition, if they are missing. */
 MUST_USE enum status fence_journal_prepare(struct fence_journal *journal, struct err *err);
 
 /* Can the line be stored? Not if it has a NUL or is not UTF-8. Ask before it is queued: such a
@@ -50,6 +49,15 @@ bool fence_journal_accepts(const char *line, size_t bytes);
 void fence_journal_run(struct fence_journal *journal, const struct fence_request *request,
                        const struct postgresql_text *lines, struct fence_result *result,
                        struct err *err);
+
+/* Reports that this instance, which is registered, has n lines. It does not matter if that
+ * fails: the next one says it. */
+void fence_journal_report(struct fence_journal *journal, int64_t n);
+
+/* The lines of the follower that is furthest, among those that reported within the last
+ * FENCE_REPORT_S; -1: there is none. */
+enum { FENCE_REPORT_S = 5 };
+int64_t fence_journal_follower(struct fence_journal *journal);
 
 /* The number of lines that FOLLOW read, at most FENCE_LINES_MAX + 1. */
 size_t fence_journal_count(const struct fence_journal *journal);

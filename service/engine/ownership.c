@@ -401,6 +401,11 @@ void ownership_step(struct ownership *ownership, const struct ownership_params *
     }
 }
 
+void ownership_shorten(struct ownership *ownership, size_t lines)
+{
+    ownership->request.lines = lines;
+}
+
 /* --- questions ---------------------------------------------------------------------------- */
 
 static bool holds_lease(const struct ownership *o, const struct ownership_params *params,

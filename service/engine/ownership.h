@@ -123,6 +123,9 @@ MUST_USE enum status ownership_init(struct ownership *ownership,
 void ownership_step(struct ownership *ownership, const struct ownership_params *params,
                     const struct ownership_event *event, struct ownership_actions *actions);
 
+/* The WRITE that was just requested gets fewer lines: those that fit into one statement. */
+void ownership_shorten(struct ownership *ownership, size_t lines);
+
 /* May an effect be sent now? deadline_us: the deadline in lab time that caused it;
  * LAB_TIME_NONE: a durable line caused it. Ask before each effect. */
 bool ownership_may_send(const struct ownership *ownership,
