@@ -45,8 +45,8 @@ class Journal:
         if virtual:
             self.add("virtual/reply", {"id": f"c{self.n}", "status": status, "values": virtual})
 
-    def telemetry(self, pose):
-        self.add("real/telemetry", {"t": T0 + self.t, "nu": [0, 0, 0], "pose": pose})
+    def telemetry(self, pose, side="real"):
+        self.add(f"{side}/telemetry", {"t": T0 + self.t, "nu": [0, 0, 0], "pose": pose})
 
     def sweep(self, truth, odometry, rays=RAYS, creep=0.0, noise=lambda: 0.0, end="done", range_m=RANGE_M, virtual=None):
         """A ray a command, as the lab robot does; telemetry now and then. virtual: odometry of the virtual robot, at the
@@ -58,6 +58,8 @@ class Journal:
             self.command("resume" if k else "lidar", "data", ray, virtual and ray)
             if k % 20 == 0:
                 self.telemetry([odometry[0] + creep * k / rays, *odometry[1:]])
+                if virtual:
+                    self.telemetry(virtual, "virtual")
         self.command("resume", end, named(odometry), virtual and named(virtual))
 
     def write(self, path):

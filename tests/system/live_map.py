@@ -19,7 +19,7 @@ PAIRS = "r1: {timeout_s: 60, live_map: {range_m: 12, x_min_m: -1, y_min_m: -1, x
 
 
 def read_png(data):
-    """The colours of the pixels, row by row from the top: a reader of its own."""
+    """The numbers of the pixels' colours, row by row from the top: a reader of its own."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n", data[:8]
     chunks, at = {}, 8
     while at < len(data):
@@ -32,13 +32,14 @@ def read_png(data):
     raw = zlib.decompress(chunks[b"IDAT"])
     rows = [raw[y * (width + 1):(y + 1) * (width + 1)] for y in range(height)]
     assert all(row[0] == 0 for row in rows), "filters"
-    return width, height, bytes(chunks[b"PLTE"][3 * pixel] for row in rows for pixel in row[1:])
+    assert len(chunks[b"PLTE"]) == 9, chunks[b"PLTE"]
+    return width, height, b"".join(row[1:] for row in rows)
 
 
 def read_pgm(path):
     data = path.read_bytes()
     head = re.match(rb"P5\s+(\d+)\s+(\d+)\s+255\s", data)
-    return int(head[1]), int(head[2]), data[head.end():]
+    return int(head[1]), int(head[2]), data[head.end():].translate(bytes.maketrans(b"\xcd\xfe\x00", b"\x00\x01\x02"))
 
 
 def fetch_picture(rig):

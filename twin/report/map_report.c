@@ -50,6 +50,11 @@ void map_report(struct json_writer *w, const struct live_map *map,
     const struct grid_place place = live_map_place(p);
     const size_t cells = place.width * place.height;
     const int8_t *odds = live_map_odds(map);
+    const struct grid_extent *e = &map->extent;
+    const double box[] = {place.x_min_m + place.cell_m * e->x_begin,
+                          place.y_min_m + place.cell_m * e->y_begin,
+                          place.x_min_m + place.cell_m * e->x_end,
+                          place.y_min_m + place.cell_m * e->y_end};
     uint64_t count[GRID_STATE_COUNT] = {0};
     char hash[24];
     for (size_t i = 0; i < cells; i++) {
@@ -64,6 +69,7 @@ void map_report(struct json_writer *w, const struct live_map *map,
                JSON_OBJECT("cells", JSON("unknown", count[GRID_STATE_UNKNOWN]),
                            JSON("free", count[GRID_STATE_FREE]),
                            JSON("occupied", count[GRID_STATE_OCCUPIED])),
+               e->x_end > 0 ? JSON_NUMBERS("known_m", box, 4) : JSON_NULL("known_m"),
                JSON("cells_hash", hash), JSON_OF(map, apart_m, apart_rad));
     JSON_MAP(w, "robots", int side = 0; side < SIDE_COUNT; side++)
     {

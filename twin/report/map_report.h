@@ -8,6 +8,7 @@
 /* Writes the members
  *
  *   "cell_m", "origin_m", "width", "height", "sweeps", "cells": {"unknown", "free", "occupied"},
+ *   "known_m",
  *   "cells_hash", "apart_m", "apart_rad", "robots": {"real": {…}, "virtual": {…}}
  *
  * of an open object. A robot has the counts of its sweeps, its pose as stated and on the map at

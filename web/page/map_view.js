@@ -31,13 +31,17 @@ function pointsOf(map) {
 }
 
 // All that is there, with a margin: [x0, x1, y0, y1].
-function extentOf({map, robots}) {
+function extentOf({map, layer, robots}) {
     const box = [Infinity, -Infinity, Infinity, -Infinity];
     const include = (x, y) => {
         [box[0], box[1]] = [Math.min(box[0], x), Math.max(box[1], x)];
         [box[2], box[3]] = [Math.min(box[2], y), Math.max(box[3], y)];
     };
     pointsOf(map).forEach(([x, y]) => include(x, y));
+    if (layer?.part) {
+        include(layer.part[0], layer.part[1]);
+        include(layer.part[2], layer.part[3]);
+    }
     robots.forEach(({track}) => track.forEach(([, x, y]) => include(x, y)));
     if (!known(box[0])) {
         return [-MIN_SPAN_M, MIN_SPAN_M, -MIN_SPAN_M, MIN_SPAN_M];
@@ -125,6 +129,12 @@ function world(scale, map) {
         map.cells && cells(scale, map.cells), map.obstacles.map(o => obstacle(scale, o))];
 }
 
+// A picture of the ground.
+function ground(scale, layer) {
+    return layer && svg("image", {class: "ground", href: layer.href, x: scale.x(layer.x), y: scale.y(layer.y + layer.height),
+        width: layer.width * scale.k, height: layer.height * scale.k, preserveAspectRatio: "none"});
+}
+
 // A track in pieces: not across a jump.
 function trackLines(scale, {track, side}) {
     const pieces = [];
@@ -164,7 +174,7 @@ function tool(sign, label, run) {
     return button(symbol(sign), run, {class: "quiet", "aria-label": label, title: label});
 }
 
-// scene: {map, label, robots: [{side, name, label, track: [[t, x, y, yaw]], isPoint: without a heading}],
+// scene: {map, layer: {href, x, y, width, height, part: [x0, y0, x1, y1] to be seen}, label, robots: [{side, name, label, track: [[t, x, y, yaw]], isPoint: without a heading}],
 //         sweeps: [{side, points: [[x, y]]}]}
 export class MapView {
     // heightOf(width) in pixels
@@ -290,7 +300,7 @@ export class MapView {
         for (const [name, value] of Object.entries(frame)) {
             drawing.setAttribute(name, value);
         }
-        redraw(drawing, grid(scale, width, height), world(scale, scene.map),
+        redraw(drawing, ground(scale, scene.layer), grid(scale, width, height), world(scale, scene.map),
             scene.robots.map(robot => trackLines(scale, robot)), scene.sweeps.map(sweep => sweepPoints(scale, sweep)),
             scene.robots.map(robot => robotMark(scale, robot)), scaleBar(scale, width));
     }

@@ -2,7 +2,8 @@
 
 import {get} from "./api.js";
 import {legend} from "./chart.js";
-import {duration, labNow, plural, time} from "./format.js";
+import {duration, known, labNow, plural, time} from "./format.js";
+import {LiveMap} from "./live_map.js";
 import {MapView} from "./map_view.js";
 import {pairAddress, setQuery} from "./router.js";
 import {el, empty, facts, failure, field, muted, redraw, section, show, waiting} from "./ui.js";
@@ -22,7 +23,7 @@ function words(reported, real, virtual) {
         reported && virtual && ["Apart, as reported", ...apart(reported, virtual)]]);
 }
 
-function signs({reported, map}, hasRays, isTeam) {
+function signs({reported, map}, hasRays, isTeam, hasSweeps) {
     const real = ["real robot, solid, aligned: turned and moved to where the virtual one stood",
         "real robot, faint, at its reported pose"];
     return legend([["➤", "real", reported.length > 0 ? real[0] : "real robot, solid"],
@@ -30,6 +31,8 @@ function signs({reported, map}, hasRays, isTeam) {
         ["➤", "virtual", "virtual robot, dashed"],
         ...(hasRays ? [["•", "bad", "ends of the real lidar's rays"], ["○", "virtual", "of the virtual one's"]] : []),
         ...(map ? [["■", "obstacle", "obstacles and walls; dashed: not on the robot's map"]] : []),
+        ...(hasSweeps ? [["▦", "obstacle", "map of the sweeps: dark occupied, pale free"],
+            ["➤", "located", "outlined: where that map has the robots"]] : []),
         ...(isTeam ? [["A", "real", "names: robots of the team"]] : [])]);
 }
 
@@ -43,7 +46,7 @@ function robotsOf(data, at, name) {
 
 class MapTab {
     constructor(root, pair, path, query, signal) {
-        Object.assign(this, {pair, path, mates: {}, others: []});
+        Object.assign(this, {pair, path, mates: {}, others: [], live: new LiveMap(pair)});
         const [message, drawing] = [el("div", {}, waiting()), el("div", {})];
         const back = labNow() - Number(query.t); // the address has the lab time that is shown
         this.slider = el("input", {type: "range", id: "map-time", min: String(-PAST_S), max: "0", step: "1",
@@ -75,8 +78,12 @@ class MapTab {
     // The pair's own tracks, and those of its team if asked for.
     async fetch(signal) {
         const others = Object.values(this.mates).filter(id => id !== this.pair).slice(0, TEAM_MAX);
-        return Promise.all([this.pair, ...(this.withTeam.checked ? others : [])].map(id =>
+        const all = await Promise.all([this.pair, ...(this.withTeam.checked ? others : [])].map(id =>
             get(`pairs/${encodeURIComponent(id)}/trajectory`, signal)));
+        if (known(all[0].sweeps)) {
+            await this.live.fetch(signal);
+        }
+        return all;
     }
 
     // The team with this pair, if any: {robot: pair}.
@@ -118,12 +125,14 @@ class MapTab {
         const [reported, real, virtual] = robots[0].map(robot => robot.track.at(-1));
         show(this.said, back === 0 ? "now" : `${duration(back)} ago, ${time(at)}`);
         this.slider.setAttribute("aria-valuetext", this.said.textContent);
-        redraw(this.signs, signs(data, sweeps.some(({points}) => points.length > 0), this.all.length > 1));
+        const live = this.live.data && this.live;
+        const located = live && at === null ? live.robots({real: reported ?? real, virtual}) : [];
+        redraw(this.signs, signs(data, sweeps.some(({points}) => points.length > 0), this.all.length > 1, live));
         const [realPoses, virtualPoses] = [data.real, data.virtual].map(track => plural(track.length, "pose"));
-        this.view.draw({map: data.map, robots: robots.flat(), sweeps,
+        this.view.draw({map: data.map, layer: live?.layer(), robots: [...robots.flat(), ...located], sweeps,
             label: `Seen from above: ${realPoses} of the real robot, ${virtualPoses} of the virtual one${
-                data.map ? ", and the map of their world" : ""}`});
-        redraw(this.foot, words(reported, real, virtual), !data.map && muted(
+                data.map ? ", and the map of their world" : ""}${live ? ", and the map of their sweeps" : ""}`});
+        redraw(this.foot, words(reported, real, virtual), live && live.words(), !data.map && !live && muted(
             "Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"), " in the lab file names a map."));
     }
 }

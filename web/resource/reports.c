@@ -62,12 +62,15 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     const struct web_source *source = request->context->source;
     size_t bytes = 0;
     const char *map = source->map(source->context, request->pair, &bytes);
+    const struct view *view = request->view;
+    const struct live_map *live = view->maps ? view->maps[request->pair] : NULL;
     struct json_writer *json = web_tagged_json(response);
     JSON_OPEN(json, NULL, JSON("pair", request->params->id));
     trails_write(request->context->trails, json, request->pair);
     rays_write(source->rays, json, request->pair);
     following_report_frame(json, "aligned", request->following);
     json_write_raw(json, "map", map, bytes);
+    JSON_WRITE(json, live ? JSON("sweeps", live->sweeps) : JSON_NULL("sweeps"));
     json_write_close(json);
 }
 
