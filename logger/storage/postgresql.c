@@ -202,19 +202,18 @@ static size_t count_bytes(const struct postgresql_statement *statement)
 }
 
 static int send_statement(struct postgresql *c, const struct postgresql_statement *statement,
-                          unsigned char *memory)
+                          struct encoder e)
 {
     Oid types[POSTGRESQL_VALUES_MAX] = {0};
     const char *values[POSTGRESQL_VALUES_MAX] = {NULL};
     int lengths[POSTGRESQL_VALUES_MAX] = {0};
     int formats[POSTGRESQL_VALUES_MAX];
-    struct encoder e = {memory, 0};
     for (size_t i = 0; i < statement->count; i++) {
         formats[i] = 1;
         if (!is_null(&statement->values[i])) {
             const size_t start = e.bytes;
             types[i] = encode_value(&e, &statement->values[i]);
-            values[i] = (const char *)memory + start;
+            values[i] = (const char *)e.out + start;
             lengths[i] = (int)(e.bytes - start);
         }
     }
@@ -350,7 +349,7 @@ enum status postgresql_run(struct postgresql *connection,
         return err_no_memory(err, connection->address, "%zu bytes to %s", bytes,
                              statement->what);
     }
-    const int sent = send_statement(connection, statement, memory);
+    const int sent = send_statement(connection, statement, (struct encoder){memory, 0});
     free(memory);
     status = finish_statement(connection, sent, statement->what, statement->limit_ms, out, err);
     if (!result) {

@@ -45,6 +45,7 @@ struct postgresql_target {
 /* --- the target ------------------------------------------------------------------------------
  */
 
+/* Before any thread starts: NOLINTBEGIN(concurrency-mt-unsafe) */
 static void remove_environment(void)
 {
     for (size_t i = 0; environ && environ[i];) {
@@ -55,6 +56,7 @@ static void remove_environment(void)
         }
     }
 }
+/* NOLINTEND(concurrency-mt-unsafe) */
 
 static enum status read_password(const struct postgresql_target *t, char out[PASSWORD_MAX],
                                  struct err *err)

@@ -8,9 +8,20 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from rig import SOURCE
+from rig import SOURCE, TANDEM
 from waiting import limit_s
+
+
+def is_without_libpq():
+    """Whether the program was built with TANDEM_POSTGRESQL=OFF."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as lab:
+        lab.write("{pairs: {r1: {}}, engine: {postgresql: {servers: ['127.0.0.1:1']}, instance: a}}")
+        lab.flush()
+        said = subprocess.run([TANDEM, "db", "check", "-c", lab.name], capture_output=True, text=True, check=False).stderr
+    assert "tandem: " in said, said
+    return "this build has no PostgreSQL" in said
 
 
 class Cluster:
@@ -20,6 +31,9 @@ class Cluster:
         """Ends the test as skipped, visibly, where PostgreSQL is not installed."""
         if not shutil.which("psql"):
             print("skipped: PostgreSQL is not installed (apt install postgresql)", file=sys.stderr)
+            sys.exit(77)
+        if is_without_libpq():
+            print("skipped: this build has no PostgreSQL", file=sys.stderr)
             sys.exit(77)
         self.script = subprocess.Popen(["sh", str(SOURCE / "tests/support/postgresql.sh"), str(nodes), *settings],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

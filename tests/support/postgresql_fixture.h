@@ -19,6 +19,22 @@ struct postgresql_cluster {
     char password_file[96], certificate[96];
 };
 
+/* A build without libpq creates no target. */
+static inline void cluster_skip_without_libpq(void)
+{
+    const struct postgresql_server server = {"127.0.0.1", 1};
+    const struct postgresql_params params = {
+        .servers = &server, .server_count = 1, .database = "", .user = "", .application = ""};
+    struct postgresql_target *target = NULL;
+    struct err err = {0};
+    const enum status status = postgresql_target_create(&params, &target, &err);
+    postgresql_target_destroy(target);
+    if (status != STATUS_OK && err.fault == FAULT_UNSUPPORTED) {
+        (void)fprintf(stderr, "skipped: %s\n", err.text);
+        exit(77);
+    }
+}
+
 /* Starts 1 or 3 nodes; settings as for postgresql.sh, such as "tls". Ends the program with exit
  * status 77 (a skipped test) where PostgreSQL is missing, with 1 if it does not start. */
 static inline void cluster_start(struct postgresql_cluster *c, int nodes, const char *settings)
@@ -27,6 +43,7 @@ static inline void cluster_start(struct postgresql_cluster *c, int nodes, const 
     char command[512];
     int in[2];
     int out[2];
+    cluster_skip_without_libpq();
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
         exit(1);
     }
