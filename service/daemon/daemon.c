@@ -29,7 +29,8 @@ enum {
     SAVE_MS = 10000, /* for the store and the last checkpoint in total, */
     STUCK_MS = 3500, /* and if they cannot be written */
     FLUSH_MS = 100,
-    STORE_MS = 5000, /* to wait for its file's lock, or for an answer of PostgreSQL */
+    WEB_STORE_MS = 2000, /* the same for a reader over HTTP */
+    STORE_MS = 5000,     /* to wait for its file's lock, or for an answer of PostgreSQL */
     BEHIND_US =
         4000, /* work that may wait; beyond it telemetry is dropped: a reply waits 8 ms */
     TOKEN_MAX = 512
@@ -133,6 +134,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .store = d->store_params,
     };
     options.store.all = true; /* lists and charts are of all daemons of the database */
+    options.store.busy_timeout_ms = WEB_STORE_MS;
     d->public_lab = lab_secrets_public_text(d->file);
     const struct web_source source = web_calls_source(d);
     const enum status status = web_start(&options, &source, &d->web, err);

@@ -128,6 +128,18 @@ static void source_refused(void *context, const char *text)
     log_write(LOG_HTTP_REFUSED, NULL, "%s", text);
 }
 
+static bool source_find_owner(void *context, const char *pair, struct web_owner *out)
+{
+    const struct daemon *d = context;
+    struct engine_pair found;
+    if (!engine_session_find_pair(d->engine, pair, &found)) {
+        return false;
+    }
+    (void)snprintf(out->lab, sizeof out->lab, "%s", found.lab);
+    (void)snprintf(out->address, sizeof out->address, "%s", found.address);
+    return true;
+}
+
 struct web_source web_calls_source(struct daemon *d)
 {
     return (struct web_source){
@@ -162,6 +174,7 @@ struct web_source web_calls_source(struct daemon *d)
         .events = d->events,
         .rays = d->rays,
         .refused = source_refused,
+        .find_owner = source_find_owner,
         .captures = d->capturer,
         .list_captures = capturer_list,
         .read_capture = capturer_read,

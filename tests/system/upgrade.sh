@@ -9,11 +9,11 @@
 set -eu
 cd "$(dirname "$0")/../.."
 old=${TANDEM_OLD:-${XDG_CACHE_HOME:-$HOME/.cache}/tandem-old}
-schema=logger/storage/store_schema.h
+schema=logger/storage
 
 # version COMMIT: the version of its store.
 version() {
-    git show "$1:$schema" | sed -n 's/.*STORE_SCHEMA_VERSION = \([0-9]*\).*/\1/p'
+    git grep -h 'STORE_SCHEMA_VERSION = ' "$1" -- $schema | sed -n 's/.*STORE_SCHEMA_VERSION = \([0-9]*\).*/\1/p'
 }
 
 build() {
@@ -22,6 +22,7 @@ build() {
         [ $built -lt 3 ] || break
         before=$(git rev-parse --short "$commit^")
         of_store=$(version "$before")
+        [ "$of_store" != "$(version "$commit")" ] || continue # the constant was only moved
         built=$((built + 1))
         [ ! -x "$old/tandem-$of_store" ] || continue
         scratch=$(mktemp -d)

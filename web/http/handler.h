@@ -24,6 +24,7 @@ struct web_route;
 enum {
     WEB_LOOK_BYTES_MAX = 8000000, /* of an upload without the token */
     WEB_PATH_MAX = 512,
+    WEB_LOCATION_MAX = 256 + WEB_PATH_MAX + QUERY_TEXT_MAX,
     WEB_ETAG_MAX = 24,
     WEB_LINK_MAX = WEB_PATH_MAX + QUERY_CURSOR_MAX + QUERY_TEXT_MAX + 32,
     WEB_STATUS_CLASS_COUNT = 6
@@ -106,21 +107,21 @@ struct web_response {
     struct body body;       /* owned by whoever made the struct */
     const char *fixed;      /* [fixed_bytes] instead of body: static data */
     size_t fixed_bytes;
-    char etag[WEB_ETAG_MAX];  /* with its quotes; "" for none */
-    char allow[32];           /* for 405 */
-    char link[WEB_LINK_MAX];  /* "" for none */
-    char location[64];        /* "" for none */
-    const char *authenticate; /* WWW-Authenticate, NULL for none */
-    unsigned retry_after_s;   /* 0: none */
-    bool varies;              /* by Accept */
-    bool unchanged;           /* status is 200, but the client has this version: send 304 */
-    bool page;                /* a dashboard file: send strict browser policies */
-    const char *policy;       /* Content-Security-Policy of a file; NULL: none */
-    char file_name[64];       /* to save it under; "": it is shown */
-    bool gzip;                /* fixed is compressed */
-    struct stream *stream;    /* an endless response instead of body; owned. NULL: none */
-    bool tagged;              /* make the ETag from the body */
-    struct json_writer json;  /* writes the body; its text is NULL while unused */
+    char etag[WEB_ETAG_MAX];         /* with its quotes; "" for none */
+    char allow[32];                  /* for 405 */
+    char link[WEB_LINK_MAX];         /* "" for none */
+    char location[WEB_LOCATION_MAX]; /* "" for none */
+    const char *authenticate;        /* WWW-Authenticate, NULL for none */
+    unsigned retry_after_s;          /* 0: none */
+    bool varies;                     /* by Accept */
+    bool unchanged;          /* status is 200, but the client has this version: send 304 */
+    bool page;               /* a dashboard file: send strict browser policies */
+    const char *policy;      /* Content-Security-Policy of a file; NULL: none */
+    char file_name[64];      /* to save it under; "": it is shown */
+    bool gzip;               /* fixed is compressed */
+    struct stream *stream;   /* an endless response instead of body; owned. NULL: none */
+    bool tagged;             /* make the ETag from the body */
+    struct json_writer json; /* writes the body; its text is NULL while unused */
     char json_buffer[2048];
 };
 

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 
 #include "logger/storage/lock.h"
+#include "web/http/monotonic_clock.h"
 
-enum { IDLE_MAX = 8 };
+enum { IDLE_MAX = 8, AGAIN_MS = 1000 };
 
 struct store_pool {
     struct store_params params;
     pthread_mutex_t lock;
     unsigned idle_count;
+    int64_t again_ms; /* PostgreSQL: the time of the next try after one that failed, */
+    struct err fault; /* and why it failed */
     struct store_reader *idle[IDLE_MAX];
 };
 
@@ -38,6 +41,30 @@ void store_pool_destroy(struct store_pool *pool)
     free(pool);
 }
 
+/* Opens a connection. A database that does not answer takes the time limit, so for a second
+ * after a failure the others get its error at once. A missing file is looked for each time. */
+static enum status open_reader(struct store_pool *pool, struct store_reader **reader,
+                               struct err *err)
+{
+    lock_acquire(&pool->lock);
+    const bool waits = monotonic_clock_ms() < pool->again_ms;
+    struct err fault = waits ? pool->fault : (struct err){0};
+    lock_release(&pool->lock);
+    if (!waits && store_reader_open(&pool->params, reader, &fault) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    if (!waits && pool->params.target) {
+        lock_acquire(&pool->lock);
+        pool->again_ms = monotonic_clock_ms() + AGAIN_MS;
+        pool->fault = fault;
+        lock_release(&pool->lock);
+    }
+    if (err) {
+        *err = fault;
+    }
+    return STATUS_E_IO;
+}
+
 enum status store_pool_acquire(struct store_pool *pool, struct store_reader **reader,
                                struct err *err)
 {
@@ -51,8 +78,7 @@ enum status store_pool_acquire(struct store_pool *pool, struct store_reader **re
         }
     }
     lock_release(&pool->lock);
-    return *reader || store_reader_open(&pool->params, reader, err) == STATUS_OK ? STATUS_OK
-                                                                                 : STATUS_E_IO;
+    return *reader ? STATUS_OK : open_reader(pool, reader, err);
 }
 
 enum status store_pool_release(struct store_pool *pool, struct store_reader *reader,

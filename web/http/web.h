@@ -53,8 +53,8 @@ struct view {
     const struct pair_following *const *following;
     /* [pair_count] NULL: the pair takes no missions. The array is NULL when none does. */
     const struct pair_missions *const *missions;
-    /* [pair_count] head and odds of their maps; NULL: it makes none. The array is NULL when none
-     * does. */
+    /* [pair_count] head and odds of their maps; NULL: it makes none. The array is NULL when
+     * none does. */
     const struct live_map *const *maps;
     size_t team_count;
     const struct team_params *teams;           /* [team_count] */
@@ -118,6 +118,12 @@ typedef void web_show_job(void *context, const struct web_job *job);
 
 /* Writes metrics in the Prometheus text format; see web/http/metrics.h. */
 struct metrics;
+
+/* The daemon of a pair that is not in the lab, but in the same database. */
+struct web_owner {
+    char lab[64];
+    char address[256]; /* "http://…" or "https://…" without a path; "": not known */
+};
 
 /* Functions that the daemon provides. Any server thread may call each. */
 struct web_source {
@@ -196,6 +202,8 @@ struct web_source {
     enum status (*remove_capture)(void *captures, const char *id);
     /* Reports a refused request: its client and the reason. NULL: not wanted. */
     void (*refused)(void *context, const char *text);
+    /* Finds whose a pair is that the lab does not have. NULL: nobody else's. */
+    bool (*find_owner)(void *context, const char *pair, struct web_owner *out);
 };
 
 #endif

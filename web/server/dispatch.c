@@ -9,6 +9,7 @@
 #include "web/http/address.h"
 #include "web/http/monotonic_clock.h"
 #include "web/http/routes.h"
+#include "web/resource/handlers.h"
 #include "web/resource/jobs.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
@@ -428,6 +429,39 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 
 /* ---- body ---- */
 
+/* Is it answered from the store alone, which has the pairs of all daemons of a database? */
+static bool is_stored(const struct web_route *route)
+{
+    return route->handle == get_records || route->handle == get_series;
+}
+
+/* Answers for a pair that the lab does not have: sends the reader of something live to the
+ * daemon that has it. True: the handler answers from the store. */
+static bool look_elsewhere(struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    const char *query = request->query_text ? request->query_text : "";
+    struct web_owner owner = {.lab = ""};
+    if (!source->find_owner || !source->find_owner(source->context, request->id, &owner)) {
+        return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
+                           "the lab has no pair of this id; /api/v1/pairs lists them");
+    }
+    if (is_stored(request->route)) {
+        return true;
+    }
+    const int bytes = snprintf(response->location, sizeof response->location, "%s%s%s%s",
+                               owner.address, request->path, query[0] ? "?" : "", query);
+    if (!owner.address[0] || bytes < 0 || (size_t)bytes >= sizeof response->location) {
+        char detail[160];
+        response->location[0] = '\0';
+        (void)snprintf(detail, sizeof detail, "the pair is of the lab %s: ask its daemon%s",
+                       owner.lab, owner.address[0] ? "" : ", which has no engine.advertise");
+        return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL, detail);
+    }
+    response->status = 307;
+    return false;
+}
+
 /* Finds the pair or team that the route names. */
 static bool find_subject(struct web_request *request, struct web_response *response)
 {
@@ -436,8 +470,7 @@ static bool find_subject(struct web_request *request, struct web_response *respo
         request->pair = view_find_pair(view, request->id, strlen(request->id));
     }
     if (request->pair == view->pair_count) {
-        return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
-                           "the lab has no pair of this id; /api/v1/pairs lists them");
+        return look_elsewhere(request, response);
     }
     request->params = &view->params[request->pair];
     request->shown = view->pairs[request->pair];
