@@ -305,7 +305,8 @@ static void write_scenario(struct json_writer *w, const struct selftest_scenario
                JSON("wrong_most", result->wrong_most),
                JSON("code", scenario->code ? scenario->code : ""), JSON("named", result->named),
                JSON("warned", result->warned),
-               JSON("judged", selftest_scenario_judged(scenario, result)));
+               JSON("judged", selftest_scenario_judged(scenario, result)),
+               JSON("judged_from", scenario->judged_from));
     JSON_LIST(w, "covered", size_t i = 0; i < result->count; i++) {
         json_write_int(w, NULL, (int64_t)result->covered[i]);
     }

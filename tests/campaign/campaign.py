@@ -131,6 +131,9 @@ def selftest_records(study, document):
         if world["claim"] != "wrong":
             for name, count in ("held_min_percent", min(world["covered"])), ("held_max_percent", max(world["covered"])):
                 cells[name] = f"{100 * count / (runs - world['refused']):.1f}"
+        covered = world["covered"][world["judged_from"] :]
+        if covered and world["judged"] > 0:
+            cells["held"] = f"{min(covered)}/{world['judged']}"
         row = f"{world['scenario']}: {world['words']}"
         yield Record(study, "scenarios", row, str(document["seed"]), runs, "", "", cells)
 
