@@ -8,6 +8,7 @@
 #include "base/numbers/constants.h"
 #include "base/numbers/random.h"
 #include "twin/arm/arm_move.h"
+#include "twin/arm/arm_request.h"
 
 static json_t *joint_moves;
 static json_t *line_moves;
@@ -296,6 +297,16 @@ static void test_clearance(void)
     CHECK_INT("floor", f.refusal, ARM_COLLISION);
     CHECK_TEXT("floor", f.other, "floor");
     CHECK("on the way", f.at > 0.5 && f.at < 1.0);
+    CHECK_NEAR("it begins above", f.begins_m, 0.0, 0.0, 0.0);
+    /* A refusal says by how much the arm is below the floor already. */
+    char detail[ARM_DETAIL_MAX];
+    struct arm_bounds high = arm_bounds_none;
+    high.floor_m = 1.0;
+    const struct arm_fault below =
+        arm_plan_joints(&ur5, up, down, &arm_rates_default, &high, &m);
+    arm_fault_text(&below, NULL, detail);
+    CHECK(detail, strstr(detail, "too near to floor; the move begins 0.") &&
+                      strstr(detail, " m too near"));
     CHECK_NEAR("nothing was written", m.duration_s, -1.0, 0.0, 0.0);
     CHECK_INT("without a floor",
               arm_plan_joints(&ur5, up, down, &arm_rates_default, &arm_bounds_none, &m).refusal,

@@ -21,6 +21,11 @@ static const uint16_t web_team_lists[] = {0};
 static const struct team_robot_params web_team_robots[] = {
     {.name = "R1", .sequence = TEAM_NONE, .handles_all = true},
     {.name = "R2", .sequence = 0, .cycles = 1, .handles_all = true}};
+static const struct team_nominal web_team_nominals[] = {
+    {.robot = TEAM_NONE, .task = 0, .arg = TEAM_NONE, .mean_us = 5000000}};
+static const struct team_planned web_team_planned[] = {
+    {.name = "first", .sequence = 0, .robots = {0}, .robot_count = 1},
+    {.name = "second", .sequence = 0, .robots = {1}, .robot_count = 1, .after = 1}};
 static const struct team_params web_team_params = {.name = "cell",
                                                    .help_backlog = 1,
                                                    .robot_count = 2,
@@ -30,6 +35,10 @@ static const struct team_params web_team_params = {.name = "cell",
                                                    .step_count = 3,
                                                    .name_count = 1,
                                                    .list_count = 1,
+                                                   .nominal_count = 1,
+                                                   .planned_count = 2,
+                                                   .nominals = web_team_nominals,
+                                                   .planned = web_team_planned,
                                                    .robots = web_team_robots,
                                                    .resources = web_team_resources,
                                                    .tasks = web_team_tasks,

@@ -6,7 +6,7 @@ import socket
 import time
 
 from raw_http import ask, connect, send
-from rig import Rig
+from rig import SOURCE, Rig
 from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
@@ -65,6 +65,36 @@ def slow_heads(rig):
     assert first_s > 9, f"the first one was hung up on after {first_s:.1f} s"
     assert run_s < 15, f"the last one was hung up on after {run_s:.1f} s"
     used.close()
+
+
+def slow_bodies(rig):
+    """A body that comes byte by byte has five seconds; one that stops, ten after its last byte."""
+    head = f"POST /api/v1/pairs/r1/commands HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 100\r\n".encode() + HOST
+    began = time.monotonic()
+    held, closed_s = {"comes slowly": connect(rig), "stops": connect(rig)}, {}
+    for s in held.values():
+        s.sendall(head + b"\r\n{")
+    while held and time.monotonic() - began < 20:
+        pass_time(0.3)
+        for name, s in list(held.items()):
+            if is_closed(s):
+                closed_s[name] = time.monotonic() - began
+                del held[name]
+        if "comes slowly" in held:
+            try:
+                held["comes slowly"].sendall(b" ")
+            except OSError:
+                pass
+    assert not held and 4.5 < closed_s["comes slowly"] < 7 and 9.5 < closed_s["stops"] < 13, (list(held), closed_s)
+
+
+def sizes(rig):
+    """Each limit of a body is documented, and a longer one is refused with it."""
+    text = (SOURCE / "docs/http.md").read_text()
+    for path, limit in (("pairs/r1/commands", 256), ("pairs/r1/missions", 32768), ("pairs/r1/forecast", 65536)):
+        head = f"POST /api/v1/{path} HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {limit + 1}\r\n".encode() + HOST
+        answer = send(rig, head + CLOSE + b"\r\n" + b" " * (limit + 1))
+        assert answer.status == 413 and f"at most {limit} bytes".encode() in answer.body and f" {limit}" in text, (path, answer.raw)
 
 
 def crowd(rig):
@@ -255,6 +285,8 @@ with Rig() as rig:
     rig.start_daemon()
     strict(rig)
     slow_heads(rig)
+    slow_bodies(rig)
+    sizes(rig)
     crowd(rig)
     metrics = rig.fetch("/metrics")
     hung_up = [line for line in metrics.split("\n") if line.startswith("tandem_http_hung_up_total ")]

@@ -310,6 +310,21 @@ static void open_room(const struct costmap *map)
 
 #define FROM_HERE "\"start\":[0,0,0],\"pose\":\"reckoned\",\"return\":\"never\"}"
 
+/* A robot inside of an obstacle hears so, and not that there is no route. */
+static void test_start_blocked(void)
+{
+    open_lab(1);
+    send_text(
+        0, "r1", "m1", "NAVIGATE",
+        "{\"goal_m\":[4,1.5],\"map\":{\"bounds_m\":null,\"obstacles\":[{\"name\":\"pillar\","
+        "\"shape\":\"circle\",\"points_m\":[[0,0.1]],\"radius_m\":0.5}]}," FROM_HERE);
+    CHECK("why",
+          state_has("\"code\":\"no_route\"") &&
+              state_has("goal: the robot stands in an obstacle of the map, or out of its "
+                        "bounds, from x 0.000 m, y 0.000 m"));
+    script_close(&s);
+}
+
 /* A goal is planned on the map of cells: through the door, and around what is found there. */
 static void test_cells(void)
 {
@@ -655,6 +670,7 @@ int main(void)
     CU_add_test(suite, "a pause between plans", test_pause);
     CU_add_test(suite, "one owner", test_owner);
     CU_add_test(suite, "an obstacle", test_obstacle);
+    CU_add_test(suite, "a start inside of an obstacle", test_start_blocked);
     CU_add_test(suite, "a map of cells", test_cells);
     CU_add_test(suite, "points that are not free", test_bad_cells);
     CU_add_test(suite, "cells and a checkpoint", test_cells_checkpoint);

@@ -91,6 +91,35 @@ static void test_team_parts(void)
     }
 }
 
+static void test_plan(void)
+{
+    static const struct {
+        const char *query;
+        int status;
+        const char *words;
+    } rows[] = {
+        {"", 200, "\"length_s\":10,"},
+        {"", 200,
+         "{\"task\":\"second\",\"robots\":\"R2\",\"start_s\":5,\"end_s\":10,\"guessed\":true}"},
+        {"?draws=0", 200, "\"uncertain\":null"},
+        {"?set=IB.capacity=2&spread=0.5&seed=7", 200, "\"spread\":0.5"},
+        {"?spread=1", 400, "spread"},
+        {"?draws=1001", 400, "from 0 to 1000"},
+        {"?seed=0.5", 400, "whole"},
+        {"?set=IB", 400, "NAME.WHAT=VALUE"},
+        {"?set=R9.cycles=2", 400, "\"parameter\":\"set\""},
+        {"?runs=5", 400, "spread draws seed set"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char target[200];
+        (void)snprintf(target, sizeof target, "/api/v1/teams/cell/plan%s", rows[i].query);
+        struct http_reply reply = http_get(port, target);
+        CHECK_INT(target, reply.status, rows[i].status);
+        CHECK(reply.body, strstr(reply.body, rows[i].words) != NULL);
+        http_free(&reply);
+    }
+}
+
 static void test_simulate(void)
 {
     static const char BODY[] = "team: {robots: {R1: {}}}";
@@ -190,6 +219,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("web teams", NULL, NULL);
     CU_add_test(suite, "teams", test_teams);
     CU_add_test(suite, "parts of teams", test_team_parts);
+    CU_add_test(suite, "plan", test_plan);
     CU_add_test(suite, "simulate", test_simulate);
     CU_add_test(suite, "chart", test_chart);
     return end_served();

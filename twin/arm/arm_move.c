@@ -115,8 +115,11 @@ static struct arm_fault check_clearance(const struct arm_geometry *arm,
     if (has_bounds(b)) {
         const struct arm_clearance c = arm_clearance(arm, q, b->floor_m);
         if (c.distance_m < least_m) {
-            return (struct arm_fault){
-                .refusal = ARM_COLLISION, .at = at, .part = c.part, .other = c.other};
+            return (struct arm_fault){.refusal = ARM_COLLISION,
+                                      .at = at,
+                                      .part = c.part,
+                                      .other = c.other,
+                                      .begins_m = fmax(b->clearance_m, 0.0) - least_m};
         }
     }
     return accepted;

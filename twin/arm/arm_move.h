@@ -56,6 +56,7 @@ struct arm_fault {
     double at;                /* share of the path, 0 .. 1; NAN: not at a place */
     enum arm_reach reach;     /* for ARM_OUT_OF_REACH */
     const char *part, *other; /* for ARM_COLLISION; borrowed, static */
+    double begins_m; /* for ARM_COLLISION: the move begins nearer than allowed by this; 0: no */
     const char *why;          /* for ARM_BAD_VALUE, static; NULL: a number is out of range */
 };
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text/text.h"
+
 /* Defaults of absent members: UR's own of speedj, speedl and stopj. */
 static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
 /* Larger speeds or accelerations are surely mistakes. */
@@ -96,7 +98,7 @@ void arm_fault_text(const struct arm_fault *fault, const char *bad, char detail[
         [ARM_TOO_FAST] = "a joint would exceed its speed limit",
         [ARM_COLLISION] = ""};
     char place[32] = "";
-    char parts[64] = "";
+    char parts[80] = "";
     const char *why = bad ? bad : fault->why ? fault->why : sentences[fault->refusal];
     if (isfinite(fault->at)) {
         (void)snprintf(place, sizeof place, "at %.3f of the path: ", fault->at);
@@ -104,7 +106,11 @@ void arm_fault_text(const struct arm_fault *fault, const char *bad, char detail[
     if (fault->refusal == ARM_OUT_OF_REACH) {
         why = reaches[fault->reach];
     } else if (fault->refusal == ARM_COLLISION) {
-        (void)snprintf(parts, sizeof parts, "%s too near to %s", fault->part, fault->other);
+        text_append(parts, sizeof parts, "%s too near to %s", fault->part, fault->other);
+        if (fault->begins_m > 0.0) {
+            text_append(parts, sizeof parts, "; the move begins %.3f m too near",
+                        fault->begins_m);
+        }
         why = parts;
     }
     (void)snprintf(detail, ARM_DETAIL_MAX, "%s: %s%s", arm_refusal_names[fault->refusal], place,

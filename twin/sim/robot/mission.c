@@ -306,7 +306,10 @@ static void plan_among_obstacles(struct round *r, const char *what,
 {
     struct mission *m = r->m;
     m->routed = route_plan(&m->map, from, to, m->plan->clearance_m, &r->plan_budget, &m->route);
-    const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
+    const bool inside = !(world_clearance(&m->map, from->x_m, from->y_m) > 0.0);
+    const char *why = m->routed == STATUS_E_RANGE ? "the place is blocked"
+                      : m->routed == STATUS_E_EMPTY && inside
+                          ? "the robot stands in an obstacle of the map, or out of its bounds"
                       : m->routed == STATUS_E_EMPTY ? "there is no route"
                                                     : "the map has too many corners: fewer, "
                                                       "or a larger clearance_m, are needed";
