@@ -310,7 +310,7 @@ static void open_room(const struct costmap *map)
 
 #define FROM_HERE "\"start\":[0,0,0],\"pose\":\"reckoned\",\"return\":\"never\"}"
 
-/* A robot inside of an obstacle hears so, and not that there is no route. */
+/* The refusal of a robot inside of an obstacle says so, and not that there is no route. */
 static void test_start_blocked(void)
 {
     open_lab(1);
