@@ -16,9 +16,6 @@
 
 enum { FENCE_BYTES_MAX = 4 << 20 }; /* lines of one FENCE_WRITE together; a longer one alone */
 
-extern const unsigned char fence_schema[]; /* the tables and functions, as text with a 0 */
-extern const size_t fence_schema_bytes;    /* without the 0 */
-
 struct fence_journal_params {
     struct postgresql_target *target; /* borrowed */
     const char *partition;            /* borrowed */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#include "logger/storage/postgresql_schema.h"
 #include "service/engine/partition.h"
 #include "tests/support/check.h"
 #include "tests/support/postgresql_fixture.h"
@@ -50,8 +51,7 @@ static inline void run_admin(const char *format, ...)
 }
 
 /* A target of `count` nodes, from `first` on. */
-static inline struct postgresql_target *create_target(const char *application, int first,
-                                                      int count)
+static inline struct postgresql_target *create_target(const char *user, int first, int count)
 {
     struct postgresql_server servers[3];
     for (int i = 0; i < count; i++) {
@@ -60,9 +60,9 @@ static inline struct postgresql_target *create_target(const char *application, i
     const struct postgresql_params params = {.servers = servers,
                                              .server_count = (size_t)count,
                                              .database = "postgres",
-                                             .user = "postgres",
+                                             .user = user,
                                              .password_file = cluster.password_file,
-                                             .application = application};
+                                             .application = user};
     struct postgresql_target *out = NULL;
     struct err err = {0};
     if (postgresql_target_create(&params, &out, &err) != STATUS_OK) {
@@ -74,7 +74,7 @@ static inline struct postgresql_target *create_target(const char *application, i
 
 static inline struct postgresql *open_node(int node)
 {
-    struct postgresql_target *of_node = create_target("admin", node, 1);
+    struct postgresql_target *of_node = create_target("postgres", node, 1);
     struct postgresql *c = NULL;
     struct err err = {0};
     if (postgresql_open(of_node, POSTGRESQL_ANY, LIMIT_MS, &c, &err) != STATUS_OK) {
@@ -85,19 +85,20 @@ static inline struct postgresql *open_node(int node)
     return c;
 }
 
-/* Starts the cluster, and creates the tables. */
+/* Starts the cluster, and creates the tables and the user of the sites, which has few rights.
+ */
 static inline void open_cluster(int nodes)
 {
     cluster_start(&cluster, nodes, "");
-    target = create_target("sites", 0, nodes);
     admin = open_node(0);
-    run_admin("CREATE SCHEMA tandem");
+    int64_t from = 0;
     struct err err = {0};
-    CHECK_INT("tables",
-              postgresql_run_script(admin, "create the tables", (const char *)fence_schema,
-                                    LIMIT_MS, &err),
+    CHECK_INT("tables", postgresql_schema_update(admin, &from, &err), STATUS_OK);
+    bool added = false;
+    CHECK_INT("user", postgresql_schema_add_user(admin, "sites", "secret", &added, &err),
               STATUS_OK);
     CHECK_TEXT("tables", err.text, "");
+    target = create_target("sites", 0, nodes);
 }
 
 static inline void close_cluster(void)
@@ -218,8 +219,9 @@ static inline void begin_test(const char *name)
         memset(&sites[i], 0, sizeof sites[i]);
         (void)pthread_mutex_init(&sites[i].lock, NULL);
     }
-    run_admin("DELETE FROM instance; INSERT INTO instance(name, p, seen) VALUES "
-              "('a', '%s', now()), ('b', '%s', 'epoch')",
+    run_admin("DELETE FROM instance; INSERT INTO instance(name, p, home, version, fingerprint, "
+              "address, seen) VALUES ('a', '%s', '', '', '', '', 'epoch'), "
+              "('b', '%s', '', '', '', '', 'epoch')",
               name, name);
     start_site(&sites[0], "a");
     CHECK("owns", reaches(&sites[0], OWNERSHIP_OWNING));

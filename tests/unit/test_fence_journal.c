@@ -11,6 +11,7 @@
 #include "tests/support/postgresql_fixture.h"
 
 #include "logger/fence/fence_journal.h"
+#include "logger/storage/postgresql_schema.h"
 
 enum { LIMIT_MS = 30000, RIVALS = 4 };
 
@@ -462,12 +463,10 @@ int main(void)
                                              .password_file = cluster.password_file,
                                              .application = "test"};
     struct err err = {0};
+    int64_t from = 0;
     if (postgresql_target_create(&params, &target, &err) != STATUS_OK ||
         postgresql_open(target, POSTGRESQL_WRITABLE, LIMIT_MS, &admin, &err) != STATUS_OK ||
-        postgresql_run_script(admin, "create the schema", "CREATE SCHEMA tandem", LIMIT_MS,
-                              &err) != STATUS_OK ||
-        postgresql_run_script(admin, "create the tables", (const char *)fence_schema, LIMIT_MS,
-                              &err) != STATUS_OK) {
+        postgresql_schema_update(admin, &from, &err) != STATUS_OK) {
         (void)fprintf(stderr, "%s: %s\n", err.where, err.text);
         return 1;
     }
