@@ -298,6 +298,23 @@ enum status fence_journal_prepare(struct fence_journal *journal, struct err *err
                : status;
 }
 
+enum status fence_journal_identify(struct fence_journal *journal, int64_t *database,
+                                   struct err *err)
+{
+    struct postgresql_result result = {0};
+    enum status status = ensure_connection(journal, err);
+    if (status == STATUS_OK) {
+        status =
+            run_sql(journal, "read the identifier",
+                    "SELECT system_identifier FROM pg_control_system()", NULL, 0, &result, err);
+    }
+    if (status == STATUS_OK) {
+        *database = postgresql_result_number(&result, 0, 0);
+    }
+    postgresql_result_free(&result);
+    return status;
+}
+
 bool fence_journal_accepts(const char *line, size_t bytes)
 {
     uint32_t code = 1;

@@ -35,6 +35,11 @@ void fence_journal_destroy(struct fence_journal *journal); /* NULL is allowed */
 /* Creates the row and the first tables of the partition, if they are missing. */
 MUST_USE enum status fence_journal_prepare(struct fence_journal *journal, struct err *err);
 
+/* Reads the identifier of the database, which its standbys and its backups share. A position in
+ * the journal is this and a line's number; of another database it means nothing. */
+MUST_USE enum status fence_journal_identify(struct fence_journal *journal, int64_t *database,
+                                            struct err *err);
+
 /* Can the line be stored? Not if it has a NUL or is not UTF-8. Ask before it is queued: such a
  * line would fail the whole statement, again and again. */
 bool fence_journal_accepts(const char *line, size_t bytes);

@@ -269,11 +269,11 @@ static struct ownership_event perform_actions(struct partition *e,
     if (actions->alarm != OWNERSHIP_QUIET) {
         calls->raise_alarm(calls->context, actions->alarm);
     }
-    if (actions->durable > 0) {
-        store_durable(e, actions->durable);
-    }
     if (actions->open_mqtt) {
         calls->connect(calls->context, true);
+    }
+    if (actions->durable > 0) {
+        store_durable(e, actions->durable);
     }
     if (actions->roll_back) {
         calls->roll_back(calls->context);
@@ -289,6 +289,7 @@ static void step_ownership(struct partition *e, struct ownership_event *event,
                            struct ownership_actions *actions)
 {
     const enum ownership_state before = e->ownership.state;
+    const int64_t success_us = e->ownership.success_us;
     event->boot_us = boot_us();
     event->waiting = e->waiting;
     event->own_n = e->own_n;
@@ -297,6 +298,9 @@ static void step_ownership(struct partition *e, struct ownership_event *event,
     const enum ownership_state state = e->ownership.state;
     if (actions->close_mqtt && state != OWNERSHIP_HANDING_OVER) {
         drop_lines(e);
+    }
+    if (e->ownership.success_us != success_us) {
+        (void)pthread_cond_broadcast(&e->settled);
     }
     if (state != before) {
         e->report.takes += actions->open_mqtt;
@@ -457,6 +461,26 @@ bool partition_may_send(struct partition *partition, int64_t deadline_us)
                                         boot_us(), deadline_us);
     lock_release(&partition->lock);
     return may;
+}
+
+enum status partition_await_send(struct partition *partition, int64_t limit_us)
+{
+    const int64_t until_us = read_clock_us(CLOCK_MONOTONIC) + limit_us;
+    enum status status = STATUS_E_EMPTY;
+    lock_acquire(&partition->lock);
+    for (bool again = true; status == STATUS_E_EMPTY && again;) {
+        const struct ownership *o = &partition->ownership;
+        again = read_clock_us(CLOCK_MONOTONIC) < until_us;
+        if (ownership_may_send(o, &partition->params.times, boot_us(), LAB_TIME_NONE)) {
+            status = STATUS_OK;
+        } else if (!takes_lines(partition)) {
+            status = STATUS_E_STALE;
+        } else if (again) {
+            lock_wait(&partition->settled, &partition->lock, until_us);
+        }
+    }
+    lock_release(&partition->lock);
+    return status;
 }
 
 bool partition_may_connect(struct partition *partition)

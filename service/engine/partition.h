@@ -96,6 +96,11 @@ MUST_USE enum status partition_append(struct partition *partition, const char *l
 MUST_USE enum status partition_wait(struct partition *partition, struct partition_ticket ticket,
                                     int64_t limit_us);
 
+/* Waits until an effect of a durable line may be sent: while the database stands still, it may
+ * not. STATUS_E_STALE: this instance does not own the partition, so it is not sent here.
+ * STATUS_E_EMPTY: not yet, after limit_us. Any thread but the partition's. */
+MUST_USE enum status partition_await_send(struct partition *partition, int64_t limit_us);
+
 /* ownership_may_send() and ownership_may_connect(), now. Any thread. */
 bool partition_may_send(struct partition *partition, int64_t deadline_us);
 bool partition_may_connect(struct partition *partition);

@@ -111,6 +111,11 @@ static void test_statements(void)
     struct fence_journal *b = create_journal("hall", 0, LIMIT_MS);
     const struct fence_lease first = make_lease(), second = make_lease(), third = make_lease();
 
+    int64_t database = 0, same = 1;
+    CHECK_INT("database", fence_journal_identify(a, &database, NULL), STATUS_OK);
+    CHECK_INT("database", fence_journal_identify(b, &same, NULL), STATUS_OK);
+    CHECK_INT("database", same, database);
+
     struct fence_result r = follow(a, 0);
     CHECK_INT("new", r.answer, FENCE_ROW);
     CHECK("new", r.row.released && r.durable);

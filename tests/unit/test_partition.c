@@ -84,6 +84,9 @@ static void test_frozen_owner(void)
     CHECK("another owns", reaches(&sites[1], OWNERSHIP_OWNING));
     CHECK("the old one is silent", !partition_may_send(sites[0].partition, LAB_TIME_NONE));
     CHECK("nor connects", !partition_may_connect(sites[0].partition));
+    CHECK_INT("here", partition_await_send(sites[1].partition, INT64_C(1000) * WAIT_MS),
+              STATUS_OK);
+    CHECK_INT("not yet", partition_await_send(sites[0].partition, 1000), STATUS_E_EMPTY);
     CHECK_INT("not durable", partition_wait(sites[0].partition, ticket, 0), STATUS_E_EMPTY);
     atomic_store(&appended, 21); /* it was durable before its owner stood still */
     CHECK_INT("waits", partition_append(sites[0].partition, "lost", 4, &ticket), STATUS_OK);
@@ -91,6 +94,7 @@ static void test_frozen_owner(void)
     CHECK_INT("dropped", partition_wait(sites[0].partition, ticket, INT64_C(1000) * WAIT_MS),
               STATUS_E_STALE);
     CHECK("follows", reaches(&sites[0], OWNERSHIP_FOLLOWING));
+    CHECK_INT("never", partition_await_send(sites[0].partition, 1000), STATUS_E_STALE);
     CHECK_INT("alarm", atomic_load(&sites[0].alarms[OWNERSHIP_TAKEN_FROM_US]), 1);
     CHECK_INT("rolled back", atomic_load(&sites[0].rolled_back), 1);
     CHECK("disconnected", !atomic_load(&sites[0].connected));
