@@ -164,9 +164,9 @@ static void run_statement(struct flight *flight)
     switch (request->statement) {
     case FENCE_FOLLOW: {
         const int64_t common = flight->own_n < sim.row.n ? flight->own_n : sim.row.n;
-        const struct line *own = &sim.instances[flight->instance].own[common - 1];
+        const struct line *own = sim.instances[flight->instance].own;
         result->answer = FENCE_ROW;
-        result->same = common == 0 || is_same_line(own, &sim.lines[common - 1]);
+        result->same = common == 0 || is_same_line(&own[common - 1], &sim.lines[common - 1]);
         for (int64_t n = flight->own_n; n < sim.row.n && flight->lines < FENCE_LINES_MAX; n++) {
             flight->batch[flight->lines++] = sim.lines[n];
         }
