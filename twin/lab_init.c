@@ -124,6 +124,12 @@ void lab_set_places(struct lab *lab)
     }
 }
 
+void lab_place_missions(struct lab *lab, size_t i)
+{
+    const struct mission_place place = {&lab->p.pairs[i], lab->parts[i].map, lab->plans};
+    pair_missions_rebind(lab->parts[i].missions, &place);
+}
+
 /* Places the pairs first, then the parts that only some have. Everything from the pairs to the
  * deliveries is zero. Returns the end. */
 static char *place_parts(struct lab *lab, char *at)
@@ -241,7 +247,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->plans = behind + scratch_bytes_for(p);
     for (size_t i = 0; i < p->pair_count; i++) {
         if (lab->parts[i].missions) {
-            pair_missions_rebind(lab->parts[i].missions, &p->pairs[i], lab->plans);
+            lab_place_missions(lab, i);
         }
     }
     lab->places = (char *)lab->plans + plans_bytes_for(p);

@@ -231,7 +231,7 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     delivery_index(lab->deliveries);
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab->parts[i].missions) {
-            pair_missions_rebind(lab->parts[i].missions, &lab->p.pairs[i], lab->plans);
+            lab_place_missions(lab, i);
         }
         if (lab->parts[i].map) {
             live_map_restore(lab->parts[i].map, &lab->p.pairs[i].live_map);

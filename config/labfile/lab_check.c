@@ -463,7 +463,7 @@ static void check_live_map(const struct option_reading *reading, const struct pa
     static const char *const keys[] = {
         "live_map.cell_m",  "live_map.x_min_m", "live_map.y_min_m", "live_map.x_max_m",
         "live_map.y_max_m", "live_map.every_s", "live_map.builder", "live_map.angle",
-        "live_map.range",   "live_map.poses",   "live_map.correct"};
+        "live_map.range",   "live_map.poses",   "live_map.correct", "live_map.unknown_factor"};
     const struct live_map_params *m = &p->live_map;
     const char *key = NULL;
     if (is_idle(reading, live_map_wanted(m), keys, COUNT(keys),
@@ -483,8 +483,13 @@ static void check_live_map(const struct option_reading *reading, const struct pa
                      "%slive_map: %.0f x %.0f cells of %g m, expected at most %d in all and %d "
                      "along a side; enlarge cell_m, or bring the corners nearer",
                      reading->shown, ceil((m->x_max_m - m->x_min_m) / m->cell_m),
-                     ceil((m->y_max_m - m->y_min_m) / m->cell_m), m->cell_m,
-                     LIVE_MAP_CELLS_MAX, GRID_SIDE_MAX);
+                     ceil((m->y_max_m - m->y_min_m) / m->cell_m), m->cell_m, LIVE_MAP_CELLS_MAX,
+                     GRID_SIDE_MAX);
+    }
+    if (m->unknown_factor > 0.0 && m->unknown_factor < 1.0) {
+        option_fault_at(reading, "live_map.unknown_factor", FAULT_OUT_OF_RANGE,
+                        "%g was found, expected 1 or more, or 0: unknown cells are forbidden",
+                        m->unknown_factor);
     }
     if (m->correct && p->correct == PAIR_CORRECT_OFF) {
         option_fault_at(reading, "live_map.correct", FAULT_NEEDS_KEY,

@@ -332,6 +332,8 @@ static const struct option_row pair_rows[] = {
      "A sweep that begins sooner after the last one used is skipped: each costs the lab milliseconds."},
     LIVE_MAP(builder, CHOICE("real", "real|virtual"),
      "Whose sweeps make the map; those of the other robot show how far it is off."),
+    LIVE_MAP(unknown_factor, REAL("", "0", 0.0, COSTMAP_FACTOR_MAX),
+     "Missions: how many times its length a way through unknown cells costs, 1 or more; 0: it is forbidden."),
     LIVE_MAP(angle, TEXT("angle_rad", NOT_EMPTY), "Name of the value with a ray's angle, rad from the heading."),
     LIVE_MAP(range, TEXT("range_m", NOT_EMPTY), "Name of the value with its length, m."),
     LIVE_MAP(poses, CHOICE("both", "both|telemetry|replies"), "Messages that state the robot's pose."),

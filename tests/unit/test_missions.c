@@ -2,6 +2,7 @@
  * daemon and a checkpoint in the middle. */
 #include "tests/support/lab_script.h"
 
+#include "base/numbers/constants.h"
 #include "logger/message/codec_native.h"
 #include "tests/support/saved_lab.h"
 #include "twin/map/costmap.h"
@@ -536,22 +537,22 @@ static void test_bad_input(void)
     script_close(&s);
 }
 
-/* Both robots have done the newest command, the arm is at q1_rad 0.5. */
-static void answer_arm(double t_s)
+/* Both robots answer the newest command with these values. */
+static void answer_values(double t_s, enum reply_status status, const char *const *names,
+                          const double *values, size_t value_count)
 {
-    static const double q[] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
     const size_t count = script_count(&s, EFFECT_COMMAND);
-    struct event_reply reply = {.status = REPLY_DONE, .value_count = COUNT(q)};
+    struct event_reply reply = {.status = status, .value_count = (uint8_t)value_count};
     char raw[512];
     struct json_writer w;
     CU_ASSERT_FATAL(count > 0);
     (void)sscanf(strstr(script_find(&s, EFFECT_COMMAND, count - 1)->payload, "\"id\""),
                  "\"id\":\"%47[^\"]", reply.id);
     reply.source_us = reply.source_start_us = LAB_TIME_NONE;
-    for (size_t i = 0; i < COUNT(q); i++) {
-        (void)snprintf(reply.values[i].name, sizeof reply.values[i].name, "q%zu_rad", i + 1);
+    for (size_t i = 0; i < value_count; i++) {
+        (void)snprintf(reply.values[i].name, sizeof reply.values[i].name, "%s", names[i]);
         reply.values[i].kind = VALUE_NUMBER;
-        reply.values[i].number = q[i];
+        reply.values[i].number = values[i];
         reply.values[i].place = native_value_place(reply.values[i].name);
     }
     json_write_start(&w, raw, sizeof raw, NULL, NULL);
@@ -566,6 +567,89 @@ static void answer_arm(double t_s)
         e.hash = hash_text(raw);
         lab_step(s.lab, &e, &s.fx);
     }
+}
+
+/* Both robots have done the newest command, the arm is at q1_rad 0.5. */
+static void answer_arm(double t_s)
+{
+    static const char *const names[] = {"q1_rad", "q2_rad", "q3_rad",
+                                        "q4_rad", "q5_rad", "q6_rad"};
+    static const double q[] = {0.5, -1.5708, -1.5708, -1.5708, 1.5708, 0};
+    answer_values(t_s, REPLY_DONE, names, q, COUNT(q));
+}
+
+/* ---- a map made on the way ---- */
+
+enum { RAYS = 300, SWEEPS = 4 };
+
+/* A wall across with a way round at its upper end, in a room. */
+static void make_world(struct world *w)
+{
+    static const struct world_point room[] = {{-1, -2}, {5, -2}, {5, 2}, {-1, 2}, {-1, -2}};
+    static const struct world_point wall[] = {{1.5, -2}, {1.5, 0.5}};
+    const struct world_obstacle what = {.shape = WORLD_WALL, .name = "wall"};
+    CHECK_INT("room", world_add(w, &what, room, COUNT(room)), STATUS_OK);
+    CHECK_INT("wall", world_add(w, &what, wall, COUNT(wall)), STATUS_OK);
+}
+
+static void answer_sweep(double t_s, const struct world *w)
+{
+    static const char *const names[] = {"angle_rad", "range_m", "x_m", "y_m", "psi_rad"};
+    for (int k = 0; k < RAYS; k++) {
+        const double angle = 2.0 * PI * k / RAYS;
+        const double values[] = {angle, world_range(w, 0.0, 0.0, angle, 6.0), 0.0, 0.0, 0.0};
+        answer_values(t_s + 0.01 * k, REPLY_DATA, names, values, COUNT(values));
+    }
+    answer_values(t_s + 0.01 * RAYS, REPLY_DONE, names + 2, (const double[]){0.0, 0.0, 0.0}, 3);
+}
+
+static void open_unmapped(double unknown_factor)
+{
+    script_init(&s, 2);
+    s.params[0].mode = PAIR_LINK;
+    s.params[0].missions_max = 2;
+    s.params[0].live_map = (struct live_map_params){.range_m = 6.0,
+                                                    .cell_m = 0.1,
+                                                    .x_min_m = -2.0,
+                                                    .y_min_m = -3.0,
+                                                    .x_max_m = 6.0,
+                                                    .y_max_m = 3.0,
+                                                    .every_us = 100000,
+                                                    .poses = SWEEP_POSE_REPLIES,
+                                                    .unknown_factor = unknown_factor,
+                                                    .angle = "angle_rad",
+                                                    .range = "range_m"};
+    script_open(&s);
+}
+
+/* A robot looks around, then drives around the wall that it has seen. What the wall hides is
+ * unknown. */
+static void test_live_map(void)
+{
+    static const char look[] = "{\"steps\":[{\"sweep\":true},{\"sweep\":true},{\"sweep\":true},"
+                               "{\"sweep\":true},{\"goal_m\":[3,1.4]}],"
+                               "\"clearance_m\":0.2," FROM_HERE;
+    static const char hidden[] = "{\"goal_m\":[2.5,-1.5],\"clearance_m\":0.2," FROM_HERE;
+    struct world world = {0};
+    make_world(&world);
+    open_unmapped(0.0);
+    send_text(0, "r1", "m1", "STEPS", look);
+    for (int i = 0; i < SWEEPS; i++) { /* a cell is free after as many */
+        answer_sweep(1 + 4 * i, &world);
+    }
+    CHECK_INT("a map", lab_map(s.lab, 0)->robot[SIDE_REAL].added, SWEEPS);
+    CHECK("a route", showed("goal: a route of 3.") && state_has("\"path_m\":[["));
+    for (int i = 20; i < 29 && send_answer(i, REPLY_DONE); i++) {
+    }
+    CHECK("there", state_has("\"state\":\"done\""));
+    send_text(40, "r1", "m2", "NAVIGATE", hidden);
+    CHECK("not seen yet",
+          state_has("\"code\":\"goal_blocked\"") && state_has("the map forbids unknown cells"));
+    script_close(&s);
+    open_unmapped(2.0);
+    send_text(0, "r1", "m1", "NAVIGATE", hidden);
+    CHECK("unknown cells may be crossed", state_has("\"state\":\"running\""));
+    script_close(&s);
 }
 
 #define HOME "\"q_rad\":[0,-1.5708,-1.5708,-1.5708,1.5708,0]"
@@ -674,6 +758,7 @@ int main(void)
     CU_add_test(suite, "a map of cells", test_cells);
     CU_add_test(suite, "points that are not free", test_bad_cells);
     CU_add_test(suite, "cells and a checkpoint", test_cells_checkpoint);
+    CU_add_test(suite, "a map made on the way", test_live_map);
     CU_add_test(suite, "a late reply", test_late);
     CU_add_test(suite, "no reply within the pair's timeout", test_unanswered);
     CU_add_test(suite, "a start of the daemon", test_start);

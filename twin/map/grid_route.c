@@ -29,9 +29,8 @@ struct run {
     size_t open;                      /* cells in lists */
 };
 
-size_t grid_search_bytes(const struct costmap *map)
+size_t grid_search_bytes(size_t cells)
 {
-    const size_t cells = map->width * map->height;
     const size_t bytes = cells * (2 * sizeof(uint32_t) + 2 * sizeof(int32_t) + 1);
     return (bytes + LISTS * sizeof(int32_t) + 63) / 64 * 64;
 }

@@ -47,7 +47,7 @@ struct grid_search {
 };
 
 /* Bytes of memory for searches on this map. */
-size_t grid_search_bytes(const struct costmap *map);
+size_t grid_search_bytes(size_t cells);
 
 /* Begins with the map as it is. memory: grid_search_bytes(), aligned for uint32_t. */
 void grid_search_init(struct grid_search *search, const struct costmap *map, void *memory);

@@ -39,6 +39,30 @@ const int8_t *live_map_odds(const struct live_map *map)
     return (const int8_t *)map + HEAD_BYTES;
 }
 
+size_t live_map_costmap_bytes(const struct live_map_params *p)
+{
+    const struct grid_place place = live_map_place(p);
+    return sizeof(struct costmap) + place.width * place.height;
+}
+
+void live_map_fill_costmap(const struct live_map *map, const struct live_map_params *p,
+                           struct costmap *out)
+{
+    _Static_assert((int)LIVE_MAP_CELLS_MAX <= (int)COSTMAP_CELLS_MAX, "a plan takes its time");
+    const struct grid_place place = live_map_place(p);
+    const int8_t *odds = live_map_odds(map);
+    *out = (struct costmap){.cell_m = place.cell_m,
+                            .origin = {place.x_min_m, place.y_min_m, 0.0},
+                            .width = place.width,
+                            .height = place.height,
+                            .unknown_factor = p->unknown_factor};
+    for (size_t i = 0; i < place.width * place.height; i++) {
+        out->cell[i] = odds[i] >= GRID_OCCUPIED ? COSTMAP_OCCUPIED
+                       : odds[i] <= GRID_FREE   ? COSTMAP_FREE
+                                                : COSTMAP_UNKNOWN;
+    }
+}
+
 static struct grid open_grid(struct live_map *map, const struct live_map_params *p)
 {
     const struct grid_place place = live_map_place(p);
@@ -74,8 +98,7 @@ static void compare_robots(struct live_map *map, enum side builder)
     const bool stated = map->robot[other].collector.has_newest;
     (void)live_map_locate(map, other, &its, &its);
     map->apart_m = stated ? hypot(its.x_m - at->x_m, its.y_m - at->y_m) : (double)NAN;
-    map->apart_rad =
-        stated ? remainder(its.yaw_rad - at->yaw_rad, 2.0 * PI) : (double)NAN;
+    map->apart_rad = stated ? remainder(its.yaw_rad - at->yaw_rad, 2.0 * PI) : (double)NAN;
 }
 
 static void use_sweep(struct live_map *map, const struct live_map_params *p, enum side side)
@@ -114,8 +137,8 @@ static void apply_to_robot(struct live_map *map, const struct live_map_params *p
     memcpy(source.angle, p->angle, sizeof source.angle);
     memcpy(source.range, p->range, sizeof source.range);
     if (sweep_collector_add(&r->collector, &source, side, event)) {
-        const bool early =
-            r->used_us != LAB_TIME_NONE && sweep_is_early(&r->collector, r->used_us, p->every_us);
+        const bool early = r->used_us != LAB_TIME_NONE &&
+                           sweep_is_early(&r->collector, r->used_us, p->every_us);
         map->version++;
         if (early) {
             r->early++;

@@ -11,6 +11,7 @@
 #ifndef TWIN_MAP_LIVE_MAP_H
 #define TWIN_MAP_LIVE_MAP_H
 
+#include "twin/map/costmap.h"
 #include "twin/map/map_track.h"
 #include "twin/map/sweep_collector.h"
 
@@ -19,10 +20,11 @@ enum { LIVE_MAP_CELLS_MAX = 250000 }; /* 1 MB of a checkpoint */
 struct live_map_params {
     double range_m; /* of the lidar: a longer ray saw nothing; 0: no map */
     double cell_m, x_min_m, y_min_m, x_max_m, y_max_m;
-    int64_t every_us;  /* > 0 */
-    uint8_t builder;   /* enum side: whose sweeps make the map */
-    uint8_t poses;     /* enum sweep_pose */
-    bool correct;      /* the pose that `correct` sends is the real robot's on the map */
+    int64_t every_us;      /* > 0 */
+    uint8_t builder;       /* enum side: whose sweeps make the map */
+    uint8_t poses;         /* enum sweep_pose */
+    bool correct;          /* the pose that `correct` sends is the real robot's on the map */
+    double unknown_factor; /* of plans: as struct costmap has it */
     char angle[SWEEP_NAME_MAX], range[SWEEP_NAME_MAX];
 };
 
@@ -66,6 +68,11 @@ void live_map_apply(struct live_map *map, const struct live_map_params *p,
 
 /* The cells' log odds, [height][width]. */
 const int8_t *live_map_odds(const struct live_map *map);
+
+/* The map as it is now for plans, in live_map_costmap_bytes(). */
+size_t live_map_costmap_bytes(const struct live_map_params *p);
+void live_map_fill_costmap(const struct live_map *map, const struct live_map_params *p,
+                           struct costmap *out);
 
 /* Where a robot is on the map if it states this pose. False: not known yet. */
 bool live_map_locate(const struct live_map *map, enum side side,

@@ -231,11 +231,10 @@ static void begin_work(void *work, const void *plan, const char *run, int64_t t_
     send_message(&r, MISSION_ACK, "waits for telemetry of the vessel");
 }
 
-static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
+static void rebind_work(void *work, void *plan, const struct mission_place *place)
 {
     struct course_work *w = work;
-    (void)p;
-    (void)memory;
+    (void)place;
     w->plan = plan;
     w->drive.course = &w->course;
     w->drive.vessel = &usv3_vessels[w->plan->vessel];

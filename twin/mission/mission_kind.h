@@ -48,6 +48,13 @@ struct mission_input {
     const struct event_telemetry *sample;
 };
 
+/* Where missions of a pair are planned; borrowed. */
+struct mission_place {
+    const struct pair_params *p;
+    const struct live_map *live; /* NULL: none */
+    void *memory;                /* pair_missions_memory(), which holds nothing between calls */
+};
+
 struct mission_kind {
     char name[MISSION_KIND_MAX]; /* "SWEEP" */
     const char *help;            /* one sentence */
@@ -67,9 +74,8 @@ struct mission_kind {
     void (*step)(void *work, const struct mission_input *input, mission_sink *sink,
                  void *context);
     int64_t (*next_us)(const void *work); /* when it needs a tick; LAB_TIME_MAX: never */
-    /* Plan and work lie here from now on; both may have been moved as bytes. p: as for parse.
-     * memory: grid_search_bytes() of its map of cells, which holds nothing between calls. */
-    void (*rebind)(void *work, void *plan, const struct pair_params *p, void *memory);
+    /* Plan and work lie here from now on; both may have been moved as bytes. */
+    void (*rebind)(void *work, void *plan, const struct mission_place *place);
 
     /* Writes the members that only this kind has: its machines, its stack, its path. */
     void (*report)(const void *work, const void *plan, struct json_writer *w);

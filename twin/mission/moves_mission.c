@@ -256,10 +256,9 @@ static int64_t next_work_us(const void *work)
     return arm_mission_next_us(work);
 }
 
-static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
+static void rebind_work(void *work, void *plan, const struct mission_place *place)
 {
-    (void)p;
-    (void)memory;
+    (void)place;
     ((struct arm_mission *)work)->plan = plan;
 }
 

@@ -183,15 +183,21 @@ static const struct mission_kind *running_kind(const struct pair_missions *m)
 
 size_t pair_missions_memory(const struct pair_params *p)
 {
-    return p->missions_max > 0 && p->costmap ? grid_search_bytes(p->costmap) : 0;
+    const struct grid_place place = live_map_place(&p->live_map);
+    const bool live = live_map_wanted(&p->live_map) && !p->costmap;
+    return p->missions_max == 0 ? 0
+           : p->costmap         ? grid_search_bytes(p->costmap->width * p->costmap->height)
+           : live               ? mission_costmap_bytes(&p->live_map) +
+                        grid_search_bytes(place.width * place.height)
+                  : 0;
 }
 
-void pair_missions_rebind(struct pair_missions *m, const struct pair_params *p, void *memory)
+void pair_missions_rebind(struct pair_missions *m, const struct mission_place *place)
 {
     const struct mission_kind *kind = running_kind(m);
-    m->memory = memory;
+    m->place = *place;
     if (kind) {
-        kind->rebind(m->work, m->plan, p, memory);
+        kind->rebind(m->work, m->plan, &m->place);
     }
 }
 
@@ -395,7 +401,7 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
     name_run(m, r);
-    pair_missions_rebind(m, run->p, m->memory);
+    mission_kind_find(r->kind)->rebind(m->work, m->plan, &m->place);
     mission_kind_find(r->kind)->begin(m->work, m->plan, r->run, run->t_us, apply_effect, run);
     m->begin_us = m->running == 0 ? run->t_us + MISSIONS_PAUSE_US : 0;
 }

@@ -72,7 +72,7 @@ struct pair_missions {
     /* A Bloom filter of the ids of all missions ever begun: three bits for each. It forgets
      * none, so that the ids of commands are used once. */
     uint8_t used[MISSIONS_USED];
-    void *memory; /* borrowed, for plans */
+    struct mission_place place;
     struct mission_record record[MISSIONS_KEPT];
     _Alignas(max_align_t) unsigned char plan[MISSION_PLAN_BYTES]; /* of the running one */
     _Alignas(max_align_t) unsigned char work[MISSION_WORK_BYTES];
@@ -98,8 +98,8 @@ struct missions_run {
 
 /* Size of the state, a multiple of 64; 0: this pair takes no missions. */
 size_t pair_missions_bytes(const struct pair_params *p);
-/* The block was moved as bytes. memory: pair_missions_memory(), which all pairs may share. */
-void pair_missions_rebind(struct pair_missions *m, const struct pair_params *p, void *memory);
+/* The block was moved as bytes. All pairs may share the place's memory. */
+void pair_missions_rebind(struct pair_missions *m, const struct mission_place *place);
 /* Bytes of memory that its plans need for the length of a call. */
 size_t pair_missions_memory(const struct pair_params *p);
 

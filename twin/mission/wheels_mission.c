@@ -236,14 +236,19 @@ static enum status check_plan(const struct plan_text *text, const struct pair_pa
     struct mission_plan *plan = text->plan;
     const struct world *lab_map = pair->world;
     struct world map;
+    /* A mission may have a map of its own. */
     plan->cells = text->has_map ? NULL : pair->costmap;
+    plan->on_cells = plan->cells != NULL;
+    plan->on_live =
+        !text->has_map && !lab_map && !plan->cells && live_map_wanted(&pair->live_map);
     if (!text->has_map && lab_map) {
         plan->map = *lab_map;
     }
     map = plan->map;
     map.mapped_only = true;
     for (size_t k = 0; k < plan->step_count; k++) {
-        if (plan->steps[k].kind == L2_STEP_GOAL && !text->has_map && !lab_map && !plan->cells) {
+        if (plan->steps[k].kind == L2_STEP_GOAL && !text->has_map && !lab_map && !plan->cells &&
+            !plan->on_live) {
             return err_set(err, STATUS_E_PARSE, FAULT_NEEDS_KEY, mission_text_where,
                            "a goal needs a map: send a \"map\", or give the pair a map in the "
                            "lab file");
@@ -304,11 +309,14 @@ static int64_t next_work_us(const void *work)
     return mission_next_us(work);
 }
 
-static void rebind_work(void *work, void *plan, const struct pair_params *p, void *memory)
+static void rebind_work(void *work, void *plan, const struct mission_place *place)
 {
     struct mission_plan *own = plan;
-    own->cells = own->cells ? p->costmap : NULL; /* a mission may have a map of its own */
-    own->memory = memory;
+    own->cells = own->on_cells ? place->p->costmap : NULL;
+    own->live = own->on_live ? place->live : NULL;
+    own->live_params = &place->p->live_map;
+    own->side = place->p->expected[SIDE_REAL] == PAIR_NEVER ? SIDE_VIRTUAL : SIDE_REAL;
+    own->memory = place->memory;
     ((struct mission *)work)->plan = plan;
 }
 

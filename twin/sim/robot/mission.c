@@ -275,11 +275,19 @@ static void plan_on_cells(struct round *r, const char *what, const struct world_
 {
     struct mission *m = r->m;
     const struct mission_plan *plan = m->plan;
+    const struct costmap *cells = plan->cells;
+    char *memory = plan->memory;
     double reached_m2 = 0.0;
     char area[MISSION_TEXT_MAX / 2] = "";
+    if (plan->live) {
+        struct costmap *now = (void *)memory;
+        memory += mission_costmap_bytes(plan->live_params);
+        live_map_fill_costmap(plan->live, plan->live_params, now);
+        cells = now;
+    }
     const enum grid_route_outcome outcome =
-        map_route_plan(plan->cells, plan->memory, &m->map, from, to, plan->clearance_m,
-                       &r->plan_budget, &m->route, &reached_m2);
+        map_route_plan(cells, memory, &m->map, from, to, plan->clearance_m, &r->plan_budget,
+                       &m->route, &reached_m2);
     const bool of_goal = outcome == GRID_ROUTE_GOAL_OUTSIDE ||
                          outcome == GRID_ROUTE_GOAL_UNKNOWN ||
                          outcome == GRID_ROUTE_GOAL_BLOCKED;
@@ -330,7 +338,7 @@ static void plan_route(struct round *r, enum l2_request request)
     if (request == L2_REQUEST_GOAL && step) {
         to = m->plan->points[step->first];
     }
-    if (m->plan->cells) {
+    if (m->plan->cells || m->plan->live) {
         plan_on_cells(r, what, &from, &to);
     } else {
         plan_among_obstacles(r, what, &from, &to);
@@ -516,9 +524,12 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 /* Updates the pose: as the robot reports it; otherwise, after success, the target. */
 static void update_pose(struct mission *m, const struct event_reply *reply, bool is_last)
 {
-    const double said[3] = {native_reply_number(reply, "x_m"),
-                            native_reply_number(reply, "y_m"),
-                            native_reply_number(reply, "psi_rad")};
+    double said[3] = {native_reply_number(reply, "x_m"), native_reply_number(reply, "y_m"),
+                      native_reply_number(reply, "psi_rad")};
+    struct plane_pose at = {said[0], said[1], said[2]};
+    if (m->plan->live && live_map_locate(m->plan->live, m->plan->side, &at, &at)) {
+        memcpy(said, (const double[]){at.x_m, at.y_m, at.yaw_rad}, sizeof said);
+    }
     if (!m->plan->reckoned && isfinite(said[0]) && isfinite(said[1]) && isfinite(said[2])) {
         memcpy(m->pose, said, sizeof said);
     } else if (is_last && reply->status == REPLY_DONE) {

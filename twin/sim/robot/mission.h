@@ -14,6 +14,7 @@
 
 #include "base/text/names.h"
 #include "logger/message/event.h"
+#include "twin/map/live_map.h"
 #include "twin/sim/robot/layers.h"
 #include "twin/sim/robot/map_route.h"
 #include "twin/sim/robot/route.h"
@@ -38,14 +39,18 @@ enum mission_return { MISSION_RETURN_NEVER, MISSION_RETURN_ON_FAILURE, MISSION_R
 
 struct mission_plan {
     struct world map;            /* routes avoid mapped obstacles */
-    const struct costmap *cells; /* borrowed; routes are planned on it, too; NULL: none */
-    void *memory;                /* grid_search_bytes() of it, for the length of a call */
-    double start[3];             /* x_m, y_m, psi_rad; also the place of return */
-    bool locates;       /* the start is unknown, so the robot is asked for its pose first */
-    double clearance_m; /* > 0: distance of planned routes from obstacles */
-    double obstacle_m;  /* assumed radius of an unmapped obstacle */
-    double arrival_m;   /* a closer point needs no leg */
-    bool reckoned;      /* ignore the pose in replies */
+    bool on_cells, on_live;      /* routes are planned on a map of cells, or a live one, */
+    const struct costmap *cells; /* which is borrowed; NULL: none, or a live one */
+    const struct live_map *live;
+    const struct live_map_params *live_params;
+    enum side side;  /* whose poses come in replies */
+    void *memory;    /* borrowed for the length of a call: the live map's costmap, a search */
+    double start[3]; /* x_m, y_m, psi_rad; also the place of return */
+    bool locates;    /* the start is unknown, so the robot is asked for its pose first */
+    double clearance_m;          /* > 0: distance of planned routes from obstacles */
+    double obstacle_m;           /* assumed radius of an unmapped obstacle */
+    double arrival_m;            /* a closer point needs no leg */
+    bool reckoned;               /* ignore the pose in replies */
     enum mission_return returns; /* return to the start */
     int64_t patience_us;         /* per command */
     unsigned tries_max;          /* per ignored command */
@@ -132,6 +137,12 @@ struct mission {
     enum mission_code code; /* of the last failure */
     uint8_t depth;          /* of L2's stack, as reported */
 };
+
+/* Bytes that a live map takes of plan->memory, before the search on it. */
+static inline size_t mission_costmap_bytes(const struct live_map_params *p)
+{
+    return (live_map_costmap_bytes(p) + 63) / 64 * 64;
+}
 
 /* Prepares a mission: machines idle, robot at the start. run: the common part of all command
  * ids. */
