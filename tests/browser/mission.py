@@ -8,7 +8,8 @@ from browser import PHONE, Browser, Keys
 from lab import MAP, TOKEN, Lab
 
 PAIRS = f"base: {{mode: link, missions_max: 2, map: {MAP}}}\n  other: {{mode: link}}\n" \
-        "  boat: {kind: usv3, mode: link, missions_max: 1, virtual_expected: never}"
+        "  boat: {kind: usv3, mode: link, missions_max: 1, virtual_expected: never}\n" \
+        "  cells: {mode: link, missions_max: 1, map: cells.yaml}"
 
 
 def fill(browser, field, text):
@@ -21,6 +22,8 @@ def send(browser, points):
 
 
 with Lab(pairs=PAIRS) as lab:
+    (lab.folder / "cells.pgm").write_text("P2 4 2 255  0 0 205 254  254 254 254 254")
+    (lab.folder / "cells.yaml").write_text("image: cells.pgm\nresolution: 0.5\norigin: [1, 1, 0.5]\n")
     lab.start_daemon()
     for side in ("real", "virtual"):
         lab.start("robot", "--kind", "diffdrive", "--pair", "base", "--side", side, "--mode", "link", "--map", MAP,
@@ -34,6 +37,11 @@ with Lab(pairs=PAIRS) as lab:
         browser.wait("performance.getEntriesByType('resource').filter(e => e.name.endsWith('/pairs/other')).length >= 2",
                      "the head of the page is fetched again")
         assert browser.value(asked) == 1, browser.value(asked)
+        browser.open("#/pair/cells/mission")
+        outlines = browser.wait("[...document.querySelectorAll('.map .cells')].map(p => p.getAttribute('d')).join(' ')",
+                                "a map of cells")
+        assert outlines == "M2 1h1v1h-1z M0 1h2v1h-2z", outlines
+        check_accessible(browser, "a map of cells")
         browser.open("#/pair/base")
         browser.wait("document.querySelector('h1')?.innerText === 'base' && [...document.querySelectorAll('.tabs a')]"
                      ".some(a => a.innerText === 'Mission')", "the tab is there")
