@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "base/numbers/constants.h"
+#include "base/numbers/hash.h"
 #include "base/numbers/random.h"
 #include "config/labfile/lab_file.h"
 #include "twin/lab.h"
@@ -100,12 +101,17 @@ struct bench {
     struct lab *lab;
     int64_t t_us;
     int number; /* of replies */
+    char pose[256];
 };
 
-static void drop_effect(void *context, const struct effect *effect)
+/* Keeps the last pose for the simulator. */
+static void keep_pose(void *context, const struct effect *effect)
 {
-    (void)context;
-    (void)effect;
+    struct bench *b = context;
+    if (effect->kind == EFFECT_POSE) {
+        (void)snprintf(b->pose, sizeof b->pose, "%.*s", (int)effect->payload.bytes,
+                       effect->payload.text);
+    }
 }
 
 static void open_lab(struct bench *b)
@@ -141,8 +147,9 @@ static void free_bench(struct bench *b)
 
 static void step_lab(struct bench *b, struct event *event)
 {
-    const struct effects fx = {drop_effect, NULL};
+    const struct effects fx = {keep_pose, b};
     event->t_us = b->t_us += 2000;
+    event->hash = hash_bytes(HASH_START, &event->t_us, sizeof event->t_us);
     (void)snprintf(event->pair, sizeof event->pair, "r1");
     lab_step(b->lab, event, &fx);
 }
@@ -150,7 +157,8 @@ static void step_lab(struct bench *b, struct event *event)
 static void add_value(struct event_reply *reply, const char *name, double number)
 {
     struct event_value *v = &reply->values[reply->value_count++];
-    *v = (struct event_value){.kind = VALUE_NUMBER, .number = number};
+    *v = (struct event_value){
+        .kind = VALUE_NUMBER, .number = number, .place = hash_text(name)};
     (void)snprintf(v->name, sizeof v->name, "%s", name);
 }
 
@@ -159,7 +167,11 @@ static void send_reply(struct bench *b, enum side side, enum reply_status status
 {
     struct event event = {.kind = EVENT_REPLY,
                           .side = side,
-                          .reply = {.status = status, .source_us = LAB_TIME_NONE}};
+                          .reply = {.status = status,
+                                    .source_us = LAB_TIME_NONE,
+                                    .source_start_us = LAB_TIME_NONE,
+                                    .raw = "{}",
+                                    .raw_bytes = 2}};
     (void)snprintf(event.reply.id, sizeof event.reply.id, "c%d", b->number++);
     for (size_t i = 0; i < count; i++) {
         add_value(&event.reply, names[i], numbers[i]);
@@ -270,6 +282,50 @@ static void test_refusals(void)
     free_bench(b);
 }
 
+/* ---- the simulator's pose ---- */
+
+static void drive_once(struct bench *b, double real_x_m, double virtual_x_m)
+{
+    static const char *const names[] = {"x_m", "y_m", "psi_rad"};
+    struct event event = {.kind = EVENT_COMMAND,
+                          .side = SIDE_COUNT,
+                          .command = {.op = "go",
+                                      .source_us = LAB_TIME_NONE,
+                                      .seq = -1,
+                                      .raw = "{}",
+                                      .raw_bytes = 2}};
+    (void)snprintf(event.command.id, sizeof event.command.id, "c%d", b->number);
+    b->pose[0] = '\0';
+    step_lab(b, &event);
+    send_reply(b, SIDE_REAL, REPLY_DONE, names, (const double[]){real_x_m, 2.5, 0.1}, 3);
+    b->number--; /* the same command */
+    send_reply(b, SIDE_VIRTUAL, REPLY_DONE, names, (const double[]){virtual_x_m, 2.5, 0.1}, 3);
+}
+
+static double sent_x_m(const struct bench *b)
+{
+    const char *x = strstr(b->pose, "\"x_m\":");
+    return x ? strtod(x + strlen("\"x_m\":"), NULL) : (double)NAN;
+}
+
+/* After six stops the real robot's odometry is 15 cm too far. The simulator gets its place on
+ * the map, and whether the poses agree is judged there. */
+static void test_correction(void)
+{
+    struct bench *b = make_bench();
+    b->pair.correct = PAIR_CORRECT_AFTER_INCONSISTENCY;
+    b->pair.value_tolerance_abs = 0.08;
+    drive_both(b, 0, 6);
+    drive_once(b, 7.15, 7.15);
+    CHECK("what they state agrees", b->pose[0] == '\0');
+    b->pair.live_map.correct = true;
+    drive_once(b, 7.15, 7.15);
+    CHECK_NEAR("on the map", sent_x_m(b), 7.0, 0.0, 0.05);
+    drive_once(b, 7.15, 7.0);
+    CHECK("they agree on the map", b->pose[0] == '\0');
+    free_bench(b);
+}
+
 /* ---- checkpoint ---- */
 
 static void save_bytes(void *context, size_t at, const void *bytes, size_t n)
@@ -322,6 +378,7 @@ int main(void)
     CU_add_test(suite, "moves", test_moves);
     CU_add_test(suite, "a pair", test_pair);
     CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "correction", test_correction);
     CU_add_test(suite, "checkpoint", test_checkpoint);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();

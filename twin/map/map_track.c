@@ -21,9 +21,9 @@ static void match_sweep(struct map_track *t, const struct grid *grid,
 bool map_track_sweep(struct map_track *t, struct grid *grid, const struct plane_pose *at,
                      const struct grid_sweep *sweep, bool build)
 {
-    static const struct odometry_error error = {.drive_ratio = MAP_DRIVE_RATIO,
-                                                .turn_ratio = MAP_TURN_RATIO,
-                                                .turn_radpm = MAP_TURN_RADPM};
+    const struct odometry_error error = {.drive_ratio = MAP_DRIVE_RATIO,
+                                         .turn_ratio = MAP_TURN_RATIO,
+                                         .turn_radpm = MAP_TURN_RADPM};
     if (t->begun && t->restarted) {
         t->belief.cov[0][0] += MAP_RESTART_M * MAP_RESTART_M;
         t->belief.cov[1][1] += MAP_RESTART_M * MAP_RESTART_M;

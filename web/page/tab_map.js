@@ -31,7 +31,7 @@ function signs({reported, map}, hasRays, isTeam, hasSweeps) {
         ["➤", "virtual", "virtual robot, dashed"],
         ...(hasRays ? [["•", "bad", "ends of the real lidar's rays"], ["○", "virtual", "of the virtual one's"]] : []),
         ...(map ? [["■", "obstacle", "obstacles and walls; dashed: not on the robot's map"]] : []),
-        ...(hasSweeps ? [["▦", "obstacle", "map of the sweeps: dark occupied, pale free"],
+        ...(hasSweeps ? [["▦", "obstacle", "map of the sweeps: grey occupied, faint free"],
             ["➤", "located", "outlined: where that map has the robots"]] : []),
         ...(isTeam ? [["A", "real", "names: robots of the team"]] : [])]);
 }

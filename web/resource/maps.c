@@ -42,13 +42,13 @@ static uint8_t colour_at(const void *context, size_t x, size_t y)
     return (uint8_t)grid_state_of(m->odds[(m->place.height - 1 - y) * m->place.width + x]);
 }
 
-/* What is unknown is transparent; what is free differs from a white page. */
+/* Colours that differ from a white page and from a black one; what is unknown is transparent. */
 void get_map_picture(const struct web_request *request, struct web_response *response)
 {
     static const struct png_colour colours[GRID_STATE_COUNT] = {
         [GRID_STATE_UNKNOWN] = {0, 0, 0, 0},
-        [GRID_STATE_FREE] = {221, 232, 244, 255},
-        [GRID_STATE_OCCUPIED] = {40, 40, 40, 255}};
+        [GRID_STATE_FREE] = {120, 150, 190, 90},
+        [GRID_STATE_OCCUPIED] = {105, 115, 130, 255}};
     const struct live_map *map = map_of(request, response);
     if (!map) {
         return;
