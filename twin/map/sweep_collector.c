@@ -86,6 +86,9 @@ static bool add_reply(struct sweep_collector *c, const struct sweep_source *sour
         return false;
     }
     (void)snprintf(c->last_id, sizeof c->last_id, "%s", reply->id);
+    if (reply->id[0] && strcmp(reply->id, c->other_id) == 0) {
+        (void)close_sweep(c, false);
+    }
     if (reply->status == REPLY_DATA && isfinite(ray.angle_rad + ray.range_m)) {
         add_ray(c, event, ray);
     }
@@ -111,14 +114,24 @@ static void check_boot(struct sweep_collector *c, const char *boot)
     (void)snprintf(c->boot, sizeof c->boot, "%s", boot);
 }
 
+/* In link mode a command may wait until the robot has finished its sweep: the robot's reply to
+ * it ends the sweep. Replies to a command without an id cannot be told. */
+static void add_command(struct sweep_collector *c, const struct event_command *command)
+{
+    if (strcmp(command->op, "resume") == 0 || strcmp(command->op, "lidar") == 0) {
+        return;
+    }
+    (void)snprintf(c->other_id, sizeof c->other_id, "%s", command->id);
+    if (command->id[0] == '\0') {
+        (void)close_sweep(c, false);
+    }
+}
+
 bool sweep_collector_add(struct sweep_collector *c, const struct sweep_source *source,
                          enum side side, const struct event *event)
 {
     if (event->kind == EVENT_COMMAND && (event->side == side || event->side == SIDE_COUNT)) {
-        const char *op = event->command.op;
-        if (strcmp(op, "resume") != 0 && strcmp(op, "lidar") != 0) {
-            (void)close_sweep(c, false);
-        }
+        add_command(c, &event->command);
     } else if (event->side == side && event->kind == EVENT_REPLY) {
         return add_reply(c, source, event);
     } else if (event->side == side && event->kind == EVENT_CONNECTION) {

@@ -44,6 +44,7 @@ struct sweep_collector { /* all zero at first */
     bool open, has_pose, moved; /* has_pose: stated since the sweep began */
     uint32_t count;             /* rays of the sweep; those beyond GRID_RAYS_MAX only count */
     char last_id[EVENT_ID_MAX]; /* of the last reply: it may be delivered again */
+    char other_id[EVENT_ID_MAX]; /* of the last command that is not part of a sweep */
     char boot[EVENT_BOOT_MAX];  /* of the robot's program; "": unknown */
     bool restarted; /* it has restarted since the last complete sweep: odometry begins anew */
     uint64_t refused[SWEEP_REFUSAL_COUNT];
