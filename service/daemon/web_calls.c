@@ -140,6 +140,21 @@ static bool source_find_owner(void *context, const char *pair, struct web_owner 
     return true;
 }
 
+static void write_other(void *context, const struct engine_pair *other)
+{
+    struct json_writer *w = context;
+    JSON_OPEN(w, NULL, JSON("pair", other->pair), JSON("lab", other->lab),
+              JSON("address", other->address[0] ? other->address : NULL),
+              JSON_BOOL("running", other->running));
+    json_write_close(w);
+}
+
+static void source_list_others(void *context, struct json_writer *w)
+{
+    const struct daemon *d = context;
+    engine_session_list_pairs(d->engine, write_other, w);
+}
+
 struct web_source web_calls_source(struct daemon *d)
 {
     return (struct web_source){
@@ -175,6 +190,7 @@ struct web_source web_calls_source(struct daemon *d)
         .rays = d->rays,
         .refused = source_refused,
         .find_owner = source_find_owner,
+        .list_others = source_list_others,
         .captures = d->capturer,
         .list_captures = capturer_list,
         .read_capture = capturer_read,

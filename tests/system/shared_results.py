@@ -112,6 +112,9 @@ with Cluster(1) as cluster, Rig(pairs="r1: {}") as north, Rig(pairs="r2: {}") as
                    stdout=subprocess.DEVNULL)
     north.start_daemon()
     south.start_daemon()
+    for rig, pair, lab, owner in ((north, "r2", "south", south), (south, "r1", "north", north)):
+        other = {"pair": pair, "lab": lab, "address": f"http://127.0.0.1:{owner.http_port}", "running": True}
+        rig.wait(lambda: rig.get("/api/v1/shared-pairs") == [other], f"{pair} of {lab}", 20)
     move_pair(north, "r1", 0, 20)
     move_pair(south, "r2", 0, 20)
     assert len(check_same(north, south)) == 40

@@ -204,6 +204,8 @@ struct web_source {
     void (*refused)(void *context, const char *text);
     /* Finds whose a pair is that the lab does not have. NULL: nobody else's. */
     bool (*find_owner)(void *context, const char *pair, struct web_owner *out);
+    /* Writes the pairs of all others, as items of an array. NULL: nobody else's. */
+    void (*list_others)(void *context, struct json_writer *w);
 };
 
 #endif

@@ -130,3 +130,14 @@ void get_pair(const struct web_request *request, struct web_response *response)
     struct json_writer *json = web_tagged_json(response);
     write_pair(json, request->view, request->pair);
 }
+
+void get_shared_pairs(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct json_writer *json = web_tagged_json(response);
+    json_write_array(json, NULL);
+    if (source->list_others) {
+        source->list_others(source->context, json);
+    }
+    json_write_close(json);
+}
