@@ -464,6 +464,7 @@ static const struct payload_member telemetry_members[] = {
     {.name = "tau", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.tau, telemetry.tau_count)},
     {.name = "tau_dot", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.tau_dot, telemetry.tau_dot_count)},
     {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_WITH_FLAG(telemetry.pose, telemetry.pose_count)},
+    {.name = "paused", .type = PAYLOAD_FLAG, PAYLOAD_IN(telemetry.paused)},
 };
 
 static const struct payload_member connection_members[] = {

@@ -179,6 +179,7 @@ struct event_telemetry {
     int64_t sim_us;
     int64_t seq;                                           /* >= 0; -1 when absent */
     char boot[EVENT_BOOT_MAX];                             /* "" when absent */
+    int8_t paused; /* 1: its move waits, such as at a speed slider of 0 */
     size_t nu_count, tau_count, tau_dot_count, pose_count; /* 0..EVENT_AXES_MAX */
     double nu[EVENT_AXES_MAX];      /* body velocity, m/s and rad/s, or joint speeds */
     double tau[EVENT_AXES_MAX];     /* effort, N and N m */

@@ -174,8 +174,8 @@ static void publish_telemetry(struct bridge *b, const struct rtde_outputs *v)
     b->telemetry_s = v->timestamp < b->telemetry_s + period_s ? b->telemetry_s + period_s
                                                               : v->timestamp + period_s;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    bridge_write_telemetry(&w, v, rtde_client_has(&b->link.client, "target_qdd"), b->seq++,
-                           b->boot);
+    bridge_write_telemetry(&w, v, rtde_client_has(&b->link.client, "target_qdd"),
+                           drive_is_paused(&b->drive), b->seq++, b->boot);
     b->counts.telemetry += publish_word(b, "real/telemetry", 0, false, &w);
 }
 

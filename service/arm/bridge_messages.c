@@ -32,11 +32,12 @@ static double in_range(double t_s)
 }
 
 void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
-                            bool has_target_qdd, int64_t seq, const char *boot)
+                            bool has_target_qdd, bool paused, int64_t seq, const char *boot)
 {
     json_write_object(w, NULL);
     write_seconds(w, "t", in_range(v->timestamp));
-    JSON_WRITE(w, JSON("seq", seq), JSON("boot", boot));
+    JSON_WRITE(w, JSON("seq", seq), JSON("boot", boot),
+               JSON_IF(paused, JSON_BOOL("paused", true)));
     write_numbers(w, "nu", v->actual_qd, 6);
     write_numbers(w, "tau", v->target_qd, 6);
     if (has_target_qdd) {

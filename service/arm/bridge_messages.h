@@ -17,7 +17,7 @@ struct bridge_move {
 };
 
 void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
-                            bool has_target_qdd, int64_t seq, const char *boot);
+                            bool has_target_qdd, bool paused, int64_t seq, const char *boot);
 /* reason: "" when online. */
 void bridge_write_connection(struct json_writer *w, bool online, const char *boot,
                              const char *reason);

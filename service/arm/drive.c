@@ -405,6 +405,11 @@ static bool check_stops(struct drive *d, const struct drive_sample *s, bool aliv
     return takes_commands(d);
 }
 
+bool drive_is_paused(const struct drive *d)
+{
+    return d->state == DRIVE_MOVING && d->last.scaling <= PAUSED;
+}
+
 static void watch_move(struct drive *d, const struct drive_sample *s, double dt_s)
 {
     if (!d->taken && s->taken == d->number) {

@@ -99,6 +99,9 @@ void drive_command(struct drive *d, const struct event_command *command, int64_t
 /* Every sample of the controller. */
 void drive_step(struct drive *d, const struct drive_sample *s);
 
+/* Does a move wait, because the speed slider is at 0? */
+bool drive_is_paused(const struct drive *d);
+
 /* The connection to the controller is lost; a watchdog has ended the program. */
 void drive_lost(struct drive *d, const char *why);
 

@@ -153,14 +153,20 @@ def test_refusals(lab, arm):
 
 
 def test_pause(lab, arm):
+    """More than the pair's timeout_s, and it is no timeout. No virtual arm answers here: earlier commands end first."""
+    lab.rig.wait(lambda: lab.rig.get("/api/v1/pairs/arm")["outstanding"] == 0, "earlier commands are over", 30)
     name = lab.send("movej", q_rad=AWAY, v_radps=0.6)
     lab.rig.wait(lambda: arm.playing, "it moves")
     arm.set_slider(0.0)
-    pass_time(1.0)
+    lab.rig.publish("tandem/v1/arm/virtual/reply", {"id": name, "status": "done"})
+    pass_time(13.0)
     assert not lab.answers(name)
     arm.set_slider(1.0)
     reply = lab.reply(name, "done")
     assert reply["calibrate"] is False and "scaled" in reply["detail"], reply
+    lab.rig.wait_stored("arm")
+    (entry,) = [e for e in map(json.loads, lab.rig.records("arm", "entries")) if e["id"] == name]
+    assert entry["real_lap_s"] > 13, f"a pause is a timeout: {entry}"
     lab.move(WORK)
 
 
@@ -321,7 +327,7 @@ def start_bridge(rig, where, pair, arm="ur5e", **streams):
 def main():
     arm = DrivenController()
     arm.q = list(WORK)
-    with Rig(pairs="arm: {timeout_s: 60}\n  mute: {timeout_s: 60}\n  second: {timeout_s: 60}\n  sim: {timeout_s: 60}\n  bench: {timeout_s: 60}") as rig:
+    with Rig(pairs="arm: {timeout_s: 12}\n  mute: {timeout_s: 60}\n  second: {timeout_s: 60}\n  sim: {timeout_s: 60}\n  bench: {timeout_s: 60}") as rig:
         rig.start_daemon()
         lab = Lab(rig, "arm")
         log = rig.folder / "bridge.log"

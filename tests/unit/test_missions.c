@@ -686,11 +686,19 @@ static void test_moves(void)
     answer_arm(6);
     CHECK("done", state_has("\"state\":\"done\"") &&
                       state_has("\"op\":\"digital_out\",\"state\":\"done\""));
-    send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}]}");
+    send_text(7, "r1", "m2", "MOVES", "{\"steps\":[{\"movej\":{" HOME "}}],\"patience_s\":2}");
+    struct event paused = script_event("r1", AT(7), EVENT_TELEMETRY, SIDE_REAL);
+    paused.telemetry =
+        (struct event_telemetry){.source_us = LAB_TIME_NONE, .seq = -1, .paused = 1};
+    for (int k = 0; k < 6; k++) {
+        paused.t_us = AT(7 + k);
+        lab_step(s.lab, &paused, &s.fx);
+    }
+    CHECK("a pause does not end the patience", state_has("\"state\":\"running\""));
     script_clear(&s);
-    send_cancel(8, "m2");
+    send_cancel(13, "m2");
     CHECK("halts", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "\"halt\""));
-    answer_arm(9);
+    answer_arm(14);
     CHECK("cancelled", showed("\"state\":\"cancelled\""));
     script_close(&s);
 }

@@ -615,6 +615,41 @@ static void test_history(void)
     script_close(&s);
 }
 
+/* A robot that says that its move waits does not time out; a silent one does. */
+static void test_pause(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    struct event e = script_event("r1", AT(0), EVENT_TELEMETRY, SIDE_REAL);
+    e.telemetry.source_us = LAB_TIME_NONE;
+    e.telemetry.seq = -1;
+    script_command(&s, "r1", AT(1), "c1");
+    script_reply(&s, "r1", AT(2), SIDE_VIRTUAL, "c1", REPLY_DONE);
+    for (int second = 0; second < 30; second++) {
+        e.t_us = AT(second);
+        e.telemetry.paused = second >= 5 && second < 25;
+        lab_step(s.lab, &e, &s.fx);
+    }
+    CHECK_INT("19 s do not count", lab_pair(s.lab, 0)->outstanding, 1);
+    script_tick(&s, AT(29.999));
+    CHECK_INT("until 1 + 10 + 19 s", lab_pair(s.lab, 0)->outstanding, 1);
+    script_tick(&s, AT(30.001));
+    CHECK_INT("then it times out", lab_pair(s.lab, 0)->counts.verdict[VERDICT_TIMEOUT], 1);
+
+    script_command(&s, "r1", AT(40), "c2");
+    e.telemetry.paused = 1;
+    e.t_us = AT(41);
+    lab_step(s.lab, &e, &s.fx);
+    e.t_us = AT(48);
+    lab_step(s.lab, &e, &s.fx);
+    script_tick(&s, AT(51.999));
+    CHECK_INT("a gap counts 2 s", lab_pair(s.lab, 0)->counts.verdict[VERDICT_TIMEOUT], 1);
+    script_tick(&s, AT(52.001));
+    CHECK_INT("no more", lab_pair(s.lab, 0)->counts.verdict[VERDICT_TIMEOUT], 2);
+    script_close(&s);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -636,5 +671,6 @@ int main(void)
     CU_add_test(suite, "values left out", test_values_left_out);
     CU_add_test(suite, "alarm rate", test_alarm_rate);
     CU_add_test(suite, "calibration", test_calibration);
+    CU_add_test(suite, "a pause", test_pause);
     return check_run();
 }

@@ -119,8 +119,8 @@ static void send_command(const struct call *c, enum arm_op op, const struct even
     (void)snprintf(effect.command.id, sizeof effect.command.id, "%s-%u", m->run,
                    (unsigned)++m->command_count);
     memcpy(m->id, effect.command.id, sizeof m->id);
-    m->until_us =
-        c->t_us + m->plan->patience_us + lab_us(isfinite(planned_s) ? planned_s : 0.0);
+    m->planned_us = lab_us(isfinite(planned_s) ? planned_s : 0.0);
+    m->until_us = c->t_us + m->plan->patience_us + m->planned_us;
     c->sink(c->context, &effect);
 }
 
@@ -247,6 +247,13 @@ void arm_mission_quit(struct arm_mission *m, int64_t t_us, mission_sink *sink, v
     if (!m->ended && !m->quitting) {
         m->quitting = true;
         send_command(&c, ARM_HALT, &(struct event_arm){0}, 0.0);
+    }
+}
+
+void arm_mission_pause(struct arm_mission *m, int64_t t_us)
+{
+    if (m->id[0]) {
+        m->until_us = t_us + m->plan->patience_us + m->planned_us;
     }
 }
 

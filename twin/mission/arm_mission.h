@@ -41,6 +41,7 @@ struct arm_mission {
     unsigned step;         /* 1-based; 0: asks where the arm is; above the count: ended */
     char id[EVENT_ID_MAX]; /* the command without a reply; "": none */
     int64_t until_us;      /* of its reply, or of a wait */
+    int64_t planned_us;    /* of that command */
     bool quitting, ended;
     double planned_s[ARM_STEPS_MAX]; /* of each step, from the check */
     double pose[ARM_JOINTS];         /* joint angles, as replied last */
@@ -55,6 +56,9 @@ const char *arm_step_name(const struct arm_step *step);
 MUST_USE enum status arm_mission_check(const struct arm_mission_plan *plan,
                                        const double *from_q, double *planned_s,
                                        struct err *err);
+
+/* The arm says that its move waits: its patience begins again. */
+void arm_mission_pause(struct arm_mission *m, int64_t t_us);
 
 /* Prepares a mission. run: the common part of all command ids. */
 void arm_mission_init(struct arm_mission *m, const struct arm_mission_plan *plan,

@@ -246,6 +246,10 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
         arm_mission_quit(work, input->t_us, sink, context);
         break;
     case MISSION_INPUT_SAMPLE: /* replies say where the arm is */
+        if (input->sample->paused == 1) {
+            arm_mission_pause(work, input->t_us);
+        }
+        break;
     case MISSION_INPUT_HALT:
         break;
     }

@@ -147,9 +147,8 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
         }
         for (int k = -1; pair_next_open(pair, &k);) {
             const struct pair_slot *slot = pair_look_slot(pair, k);
-            if (pair_slot_owed(slot, s) &&
-                slot->sent_us[s] + run->p->timeout_us < deadline_us) {
-                deadline_us = slot->sent_us[s] + run->p->timeout_us;
+            if (pair_slot_owed(slot, s) && pair_timeout_of(run, slot, s) < deadline_us) {
+                deadline_us = pair_timeout_of(run, slot, s);
             }
             const int64_t late_us = pair_eta_deadline(run->p, slot, s);
             deadline_us = late_us < deadline_us ? late_us : deadline_us;
@@ -591,6 +590,7 @@ static void on_telemetry(const struct pair_run *run)
     }
     run->changes->old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
     run->changes->repeated = m->seq == last_seq;
+    pair_count_pause(run, m->paused == 1 && !run->event->retained);
     pair_arm_watch(run);
 }
 
@@ -735,7 +735,7 @@ void pair_fire_probes(const struct pair_run *run)
 
 static bool is_overdue(const struct pair_run *run, const struct pair_slot *slot, enum side side)
 {
-    return pair_slot_owed(slot, side) && slot->sent_us[side] + run->p->timeout_us <= run->t_us;
+    return pair_slot_owed(slot, side) && pair_timeout_of(run, slot, side) <= run->t_us;
 }
 
 static bool is_overdue_anywhere(const struct pair_run *run, const struct pair_slot *slot,

@@ -59,6 +59,7 @@ struct pair_slot {
     bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first, so it is not expected any more
                                  */
     int64_t sent_us[SIDE_COUNT];
+    int64_t paused_us[SIDE_COUNT]; /* time of pauses, which the timeout does not count */
     bool delivered[SIDE_COUNT]; /* observe mode: this side received it */
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
@@ -129,6 +130,8 @@ struct pair_side {
     int64_t last_seq;     /* telemetry; -1 none */
     uint64_t seq_missing; /* samples lost by gaps in seq */
     bool other_unit;      /* its last motion was no time in seconds */
+    bool paused;          /* its telemetry said at paused_us that its move waits */
+    int64_t paused_us;
     bool counts;          /* the robot reports how many commands it has received: */
     int64_t ahead;        /* its count minus ours, at its last reply */
     uint64_t excused;     /* malformed commands that it may have counted by then */

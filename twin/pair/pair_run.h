@@ -61,6 +61,12 @@ void pair_apply(const struct pair_run *run);
 void pair_check_command_seq(const struct pair_run *run);
 /* Sends clock probes that are due. */
 void pair_fire_probes(const struct pair_run *run);
+/* Applies telemetry. paused: the robot's move waits; between two such samples no command to it
+ * grows old. */
+void pair_count_pause(const struct pair_run *run, bool paused);
+/* Returns when this side's reply is overdue. */
+int64_t pair_timeout_of(const struct pair_run *run, const struct pair_slot *slot,
+                        enum side side);
 /* Times out overdue commands. */
 void pair_fire_timeouts(const struct pair_run *run);
 /* Finds the pair's next deadline; other_us: the earliest of the rooms above. */
