@@ -285,7 +285,7 @@ static int parse_words(struct map_run *r, int argc, char **argv)
     return parse_size(r) ? ARGUMENTS_PARSED : EXIT_USAGE;
 }
 
-/* What the command line leaves open is as the pair's live map has it. */
+/* The pair's live map has the defaults of what the command line leaves open. */
 static void complete_request(struct map_run *r, const struct live_map_params *live)
 {
     struct map_request *q = &r->request;

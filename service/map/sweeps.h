@@ -11,7 +11,7 @@
 struct sweep {
     int64_t t_us;         /* arrival of the first ray */
     struct plane_pose at; /* by the robot's odometry */
-    bool restarted;       /* odometry began anew before it */
+    bool restarted;       /* its program restarted before it */
     size_t first, count;  /* its rays */
 };
 

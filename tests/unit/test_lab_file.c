@@ -168,12 +168,6 @@ static const struct fault_row fault_rows[] = {
     {"pairs: {r1: {dynamics: {model: position_servo, method: pem}}}\n", 1, 56, "method_unsuited", 1},
     {"journal: {record: events}\npairs: {r1: {dynamics: {model: usv3}}}\n", 1, 19, "inconsistent", 1},
     {"journal: {record: events}\npairs: {r1: {kind: usv3, mode: link, missions_max: 1}}\n", 1, 19, "inconsistent", 1},
-    {"pairs: {r1: {live_map: {range_m: 12, x_max_m: -11}}}\n", 1, 47, "wrong_order", 1},
-    {"pairs: {r1: {live_map: {range_m: 12, x_max_m: 100}}}\n", 1, 47, "too_large", 1},
-    {"pairs: {r1: {live_map: {cell_m: 0.1}}}\n", 1, 33, "not_applicable", 1},
-    {"pairs: {r1: {live_map: {range_m: 12, correct: true}}}\n", 1, 47, "needs_key", 1},
-    {"pairs: {r1: {arm: ur5, live_map: {range_m: 12}}}\n", 1, 44, "not_applicable", 1},
-    {"journal: {record: events}\npairs: {r1: {live_map: {range_m: 12}}}\n", 1, 19, "inconsistent", 1},
     {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "inconsistent", 1},
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "inconsistent", 1},
     /* teams */
@@ -509,10 +503,8 @@ static void check_table(const struct option_table *table)
         CHECK(row->path, option_find(table, row->path) == row);
         const bool number =
             row->type == OPTION_INTEGER || row->type == OPTION_REAL || row->type == OPTION_TIME;
-        /* Below zero is -1 only, which means: as the model has it; and coordinates. */
-        const double least = number && strcmp(row->fallback, "-1") == 0 ? -1.0
-                             : row->min < 0.0 && row->min + row->max >= 0.0 ? row->min
-                                                                           : 0.0;
+        const double least = row->min < -1.0 ? row->min /* a coordinate; -1: as the model has it */
+                             : number && strcmp(row->fallback, "-1") == 0 ? -1.0 : 0.0;
         CHECK(row->path, !number || (row->min <= row->max && row->min >= least));
         CHECK(row->path,
               !number || option_has_fallback(row) || strcmp(row->path, "count") == 0);

@@ -369,6 +369,36 @@ static void test_checkpoint(void)
     free_bench(other);
 }
 
+/* ---- the lab file ---- */
+
+static void test_options(void)
+{
+    static const struct {
+        const char *text;
+        unsigned line, column;
+        const char *code;
+    } rows[] = {
+        {"pairs: {r1: {live_map: {range_m: 12, x_max_m: -11}}}\n", 1, 47, "wrong_order"},
+        {"pairs: {r1: {live_map: {range_m: 12, x_max_m: 100}}}\n", 1, 47, "too_large"},
+        {"pairs: {r1: {live_map: {cell_m: 0.1}}}\n", 1, 33, "not_applicable"},
+        {"pairs: {r1: {live_map: {range_m: 12, correct: true}}}\n", 1, 47, "needs_key"},
+        {"pairs: {r1: {arm: ur5, live_map: {range_m: 12}}}\n", 1, 44, "not_applicable"},
+        {"journal: {record: events}\npairs: {r1: {live_map: {range_m: 12}}}\n", 1, 19,
+         "inconsistent"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct lab_file lab = {0};
+        struct err_list errors = {0};
+        CHECK_INT(rows[i].text,
+                  lab_file_parse(rows[i].text, strlen(rows[i].text), "t.yaml", &lab, &errors),
+                  STATUS_E_PARSE);
+        CHECK_INT(rows[i].text, errors.count, 1);
+        CHECK_INT(rows[i].text, errors.items[0].line, rows[i].line);
+        CHECK_INT(rows[i].text, errors.items[0].column, rows[i].column);
+        CHECK_TEXT(rows[i].text, fault_name(errors.items[0].fault), rows[i].code);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -379,6 +409,7 @@ int main(void)
     CU_add_test(suite, "a pair", test_pair);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "correction", test_correction);
+    CU_add_test(suite, "options", test_options);
     CU_add_test(suite, "checkpoint", test_checkpoint);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();

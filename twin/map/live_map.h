@@ -74,7 +74,7 @@ size_t live_map_costmap_bytes(const struct live_map_params *p);
 void live_map_fill_costmap(const struct live_map *map, const struct live_map_params *p,
                            struct costmap *out);
 
-/* Where a robot is on the map if it states this pose. False: not known yet. */
+/* Finds a robot's pose on the map from the pose that it states. False: not known yet. */
 bool live_map_locate(const struct live_map *map, enum side side,
                      const struct plane_pose *stated, struct plane_pose *out);
 

@@ -23,12 +23,12 @@ struct map_track { /* all zero at first: no sweep yet */
 bool map_track_sweep(struct map_track *track, struct grid *grid, const struct plane_pose *at,
                      const struct grid_sweep *sweep, bool build);
 
-/* The robot's program has restarted, and its odometry begins anew at the next sweep. A real robot
- * stays where it was; a simulated one is where it then says. */
+/* The robot's program has restarted, and its odometry begins from zero at the next sweep. A real
+ * robot stays where it was; a simulated one is where it then says. */
 void map_track_restart(struct map_track *track, bool stays);
 
-/* A stated pose, as it is on the map. track->begun must hold, and
- * odometry must not have begun anew since. */
+/* A stated pose, as it is on the map. track->begun must hold, and its program must not have
+ * restarted since. */
 struct plane_pose map_track_place(const struct map_track *track,
                                   const struct plane_pose *stated);
 

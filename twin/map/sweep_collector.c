@@ -115,7 +115,7 @@ static void check_boot(struct sweep_collector *c, const char *boot)
 }
 
 /* In link mode a command may wait until the robot has finished its sweep: the robot's reply to
- * it ends the sweep. Replies to a command without an id cannot be told. */
+ * it ends the sweep. A reply to a command without an id is not recognised. */
 static void add_command(struct sweep_collector *c, const struct event_command *command)
 {
     if (strcmp(command->op, "resume") == 0 || strcmp(command->op, "lidar") == 0) {

@@ -46,7 +46,7 @@ struct sweep_collector { /* all zero at first */
     char last_id[EVENT_ID_MAX]; /* of the last reply: it may be delivered again */
     char other_id[EVENT_ID_MAX]; /* of the last command that is not part of a sweep */
     char boot[EVENT_BOOT_MAX];  /* of the robot's program; "": unknown */
-    bool restarted; /* it has restarted since the last complete sweep: odometry begins anew */
+    bool restarted; /* it has restarted since the last complete sweep */
     uint64_t refused[SWEEP_REFUSAL_COUNT];
     struct grid_ray rays[GRID_RAYS_MAX];
 };

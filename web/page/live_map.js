@@ -52,20 +52,26 @@ export class LiveMap {
 
     // points: the newest pose that each side states; without one it is where the last sweep had it.
     robots(points) {
-        return SIDES.map(side => ({side: `${side} located`, label: "", name: `${side} robot, on the map of the sweeps`,
-            track: [this.locate(side, points[side] ?? [0, ...this.data.robots[side].stated])].filter(point => point)})).filter(({track}) => track.length > 0);
+        const marks = SIDES.map(side => {
+            const point = this.locate(side, points[side] ?? [0, ...this.data.robots[side].stated]);
+            return {side: `${side} located`, label: "", name: `${side} robot, on the map of the sweeps`,
+                track: point ? [point] : []};
+        });
+        return marks.filter(({track}) => track.length > 0);
     }
 
     words() {
         const {robots, sweeps, apart_m: gap, apart_rad: turn} = this.data;
-        const off = (metres, rad) => known(metres) ? [withUnit(fixed(metres, 3), "m"), `, ${degrees(rad)}`] : ["not known"];
+        const off = (metres, rad) =>
+            known(metres) ? [withUnit(fixed(metres, 3), "m"), `, ${degrees(rad)}`] : ["not known"];
         const used = ({matched, refused, early}) => {
             const bad = Object.values(refused).reduce((a, b) => a + b, early);
             const unmatched = Object.values(matched).reduce((a, b) => a + b, 0) - matched.matched;
             return `${plural(matched.matched, "sweep")} matched, ${unmatched} not, ${bad} refused or skipped`;
         };
         return facts([["Map of the sweeps", plural(sweeps, "sweep")],
-            ...SIDES.flatMap(side => [[`Drift of the ${side} robot`, ...off(robots[side].drift_m, robots[side].drift_rad)],
+            ...SIDES.flatMap(side => [
+                [`Drift of the ${side} robot`, ...off(robots[side].drift_m, robots[side].drift_rad)],
                 [`Its sweeps, ${side}`, used(robots[side])]]),
             ["Apart on the map", ...off(gap, turn)]]);
     }

@@ -131,8 +131,9 @@ function world(scale, map) {
 
 // A picture of the ground.
 function ground(scale, layer) {
-    return layer && svg("image", {class: "ground", href: layer.href, x: scale.x(layer.x), y: scale.y(layer.y + layer.height),
-        width: layer.width * scale.k, height: layer.height * scale.k, preserveAspectRatio: "none"});
+    return layer && svg("image", {class: "ground", href: layer.href, x: scale.x(layer.x),
+        y: scale.y(layer.y + layer.height), width: layer.width * scale.k, height: layer.height * scale.k,
+        preserveAspectRatio: "none"});
 }
 
 // A track in pieces: not across a jump.
@@ -174,7 +175,8 @@ function tool(sign, label, run) {
     return button(symbol(sign), run, {class: "quiet", "aria-label": label, title: label});
 }
 
-// scene: {map, layer: {href, x, y, width, height, part: [x0, y0, x1, y1] to be seen}, label, robots: [{side, name, label, track: [[t, x, y, yaw]], isPoint: without a heading}],
+// scene: {map, label, robots: [{side, name, label, track: [[t, x, y, yaw]], isPoint: without a heading}],
+//         layer: {href, x, y, width, height, part: [x0, y0, x1, y1] to be seen},
 //         sweeps: [{side, points: [[x, y]]}]}
 export class MapView {
     // heightOf(width) in pixels
