@@ -267,10 +267,15 @@ static void test_refusals(void)
     }
     CHECK_INT("a creep is no motion", map->sweeps, 1);
     CHECK_INT("more is", real->collector.refused[SWEEP_MOTION], 2);
+    const struct plane_pose nowhere = {1e200, -1e200, 0.1};
+    send_pose(b, SIDE_REAL, &nowhere, "");
     send_sweep(b, SIDE_REAL, &at, &at, &AT_REST);
     send_sweep(b, SIDE_REAL, &at, &at, &AT_REST);
     CHECK_INT("the second comes too soon", real->early, 1);
     CHECK_INT("one more", map->sweeps, 2);
+    b->t_us += 1000000;
+    send_sweep(b, SIDE_REAL, &at, &nowhere, &AT_REST);
+    CHECK_NEAR("a pose out of this world is none", real->track.odometry.x_m, 2.0, 0.0, 1e-9);
     b->t_us += 1000000;
     send_pose(b, SIDE_REAL, &at, "first");
     send_pose(b, SIDE_REAL, &AT_REST, "second"); /* its program has restarted */

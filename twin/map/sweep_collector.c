@@ -7,6 +7,9 @@
 #include "base/numbers/constants.h"
 #include "twin/map/map_thresholds.def"
 
+/* No robot is that far away: the squares of such ways would be infinite. */
+static const double FAR_M = 1e7;
+
 ENUM_NAMES(sweep_refusal, SWEEP_REFUSAL_COUNT, SWEEP_REFUSALS(NAMES_TEXT));
 
 /* Returns whether the sweep is complete and usable. */
@@ -34,7 +37,7 @@ static void add_pose(struct sweep_collector *c, double x_m, double y_m, double y
     /* A sample from before may arrive late: robots send several at once. */
     const bool late = source_us != LAB_TIME_NONE && c->begin_source_us != LAB_TIME_NONE &&
                       source_us < c->begin_source_us;
-    if (!isfinite(x_m + y_m + yaw_rad)) {
+    if (!isfinite(yaw_rad) || !(fabs(x_m) <= FAR_M && fabs(y_m) <= FAR_M)) {
         return;
     }
     c->newest = (struct plane_pose){x_m, y_m, yaw_rad};
