@@ -9,6 +9,7 @@ import {aligned} from "./tracks.js";
 import {button, el, empty, facts, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
+const TRACK_MS = 1000;
 const STEP_M = 1; // a longer step of a track is drawn as a jump
 const STATES = {queued: ["…", "muted"], running: ["▶", "good"], done: ["✓", "good"], failed: ["✕", "bad"],
     cancelled: ["■", "muted"], refused: ["✕", "bad"]};
@@ -172,23 +173,40 @@ class MissionTab {
             }
             [this.asked, this.isVessel] = [true, kind === "usv3"];
         }
-        return Promise.all([get(`${this.path}/missions`, signal), get(`${this.path}/trajectory`, signal)]);
+        return get(`${this.path}/missions`, signal);
     }
 
-    update([{missions, missions_max: most}, tracks]) {
-        const running = missions.find(mission => mission.state === "running");
+    // No event says where a robot is: it is asked for while a mission runs, and once behind its end.
+    fetchTracks(signal) {
+        const moves = this.running || this.moved || !this.tracks;
+        this.moved = this.running;
+        return moves ? get(`${this.path}/trajectory`, signal) : this.tracks;
+    }
+
+    draw() {
+        const {running, tracks} = this;
+        if (!tracks) {
+            return;
+        }
         const data = aligned(tracks);
+        this.view.draw({map: data.map, sweeps: [], robots: [
+            {side: "route", track: routeOf(running), name: "the goal", isPoint: true},
+            {side: "real", track: data.real, name: "real robot"},
+            {side: "virtual", track: data.virtual, name: "virtual robot"}],
+        label: running ? `Mission ${running.id}: the path and what was driven` : "What was driven"});
+    }
+
+    update({missions, missions_max: most}) {
+        const running = missions.find(mission => mission.state === "running");
+        this.running = running;
+        this.moved ||= running;
         this.panel.hidden = false;
         show(this.message);
         redraw(this.now, running ? [facts([["Mission", running.id], ["Kind", running.kind],
             ["Step", `${running.step} of ${running.steps}`], ...detailsOf(running)]),
             movesOf(running)]
             : muted(`No mission runs. Up to ${most} may wait.`));
-        this.view.draw({map: data.map, sweeps: [], robots: [
-            {side: "route", track: routeOf(running), name: "the goal", isPoint: true},
-            {side: "real", track: data.real, name: "real robot"},
-            {side: "virtual", track: data.virtual, name: "virtual robot"}],
-        label: running ? `Mission ${running.id}: the path and what was driven` : "What was driven"});
+        this.draw();
         redraw(this.list, missions.length === 0 ? muted("None yet.") : table("Missions of this pair", [
             {label: "", cell: m => ["queued", "running"].includes(m.state) && button("Cancel", () => this.cancel(m.id),
                 {"aria-label": `Cancel ${m.id}`})},
@@ -218,6 +236,11 @@ class MissionTab {
 
 export function mount(root, {pair, path, signal}) {
     const tab = new MissionTab(root, path, signal);
-    tab.refetch = watch(AbortSignal.any([signal, tab.end.signal]), s => tab.fetch(s), {pair, types: ["mission", "entry"]},
-        all => tab.update(all), error => tab.fail(error));
+    const whole = AbortSignal.any([signal, tab.end.signal]);
+    tab.refetch = watch(whole, s => tab.fetch(s), {pair, types: ["mission"]}, all => tab.update(all),
+        error => tab.fail(error));
+    watch(whole, s => tab.fetchTracks(s), {pair, everyMs: TRACK_MS}, tracks => {
+        tab.tracks = tracks;
+        tab.draw();
+    }, error => tab.fail(error));
 }
