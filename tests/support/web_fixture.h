@@ -339,7 +339,6 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .identify = fixture_identify,
                                .check_simulate = fixture_check_simulate,
                                .simulate = fixture_identify,
-                               .plan = plan_call_write,
                                .check_replay = fixture_check_replay,
                                .replay = fixture_replay,
                                .cancel_job = fixture_cancel_job,
