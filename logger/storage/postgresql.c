@@ -250,8 +250,8 @@ static bool has_failed(const PGresult *r)
     return status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK;
 }
 
-/* Waits for all results. Returns the last one, or the first that failed; NULL: no answer came,
- * and the connection is broken. */
+/* Waits for all results. Returns the last one: after an error there are none. NULL: no answer
+ * came, and the connection is broken. */
 static PGresult *receive_answer(struct postgresql *c, int64_t until_ms)
 {
     PGresult *answer = NULL;
@@ -262,9 +262,7 @@ static PGresult *receive_answer(struct postgresql *c, int64_t until_ms)
             PQclear(answer);
             return NULL;
         }
-        if (next && answer && has_failed(answer)) {
-            PQclear(next);
-        } else if (next) {
+        if (next) {
             PQclear(answer);
             answer = next;
         }

@@ -229,7 +229,7 @@ struct insertion {
 };
 
 /* Inserts rows until one is stored with a warning. The server applies a setting some time after
- * it was told to, and may cancel a statement before its commit. */
+ * the reload, and may cancel a statement before its commit. */
 static void *insert_rows(void *context)
 {
     struct insertion *i = context;
