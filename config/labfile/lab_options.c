@@ -213,8 +213,8 @@ static const struct option_row pair_rows[] = {
      "Codecs mapping and sparkplug: a file with rows (next to this one, else in the working directory), or the "
      "rows: [docs/robots/mapping.md](robots/mapping.md)."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
-     "Map of the robots' world for the page and for missions: obstacles, as tandem robot --map reads them, or a ROS map "
-     "([docs/model/missions.md](model/missions.md#a-ros-map))."},
+     "Map of the robots' world for the page and for missions: obstacles, as tandem robot --map reads them, or a ROS "
+     "map ([docs/model/missions.md](model/missions.md#a-ros-map))."},
     PAIR(missions_max, WHOLE("", "0", 0.0, PAIR_MISSIONS_MAX),
      "Link mode: missions that may wait for their turn (docs/protocol/mission.md); 0: the pair takes none."),
     {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),

@@ -15,7 +15,8 @@ static const struct option_row number = {
     .type = OPTION_REAL, .unit = "", .fallback = "", .min = -1e6, .max = 1e6, .choices = "", .size = sizeof(double)};
 static const struct option_items origin_items = {
     .shape = OPTION_LIST, .value = &number, .least = 3, .most = 3, .bytes = sizeof(double),
-    .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers", .example = "[-10, -5, 0], x and y in m and the direction in rad"};
+    .fault = FAULT_NUMBERS_EXPECTED, .what = "numbers",
+    .example = "[-10, -5, 0], x and y in m and the direction in rad"};
 static const struct option_row map_rows[] = {
     /* Picture with a pixel a cell, relative to this file. */
     {"image", OPTION_TEXT, "", "", 1.0, 0.0, "", IN_MAP(image)},
