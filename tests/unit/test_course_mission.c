@@ -375,6 +375,16 @@ static void test_map(void)
     send_mission(h, "m3", "{\"course_m\":[[20,0]],\"map\":{\"obstacles\":[]}}");
     drive_sample(h);
     CHECK("it drives", h->efforts == 1);
+
+    static _Alignas(max_align_t) unsigned char plan[MISSION_PLAN_BYTES];
+    static const char text[] = "{\"course_m\":[[20,0]]}";
+    struct pair_params p = h->s.params[0];
+    struct err err = {0};
+    p.costmap = (const void *)&map; /* of cells, which are not looked at */
+    CHECK_INT("a map of cells is not ignored",
+              pair_missions_check(&p, "COURSE", text, strlen(text), plan, &err),
+              STATUS_E_PARSE);
+    CHECK_INT(err.text, err.fault, FAULT_NEEDS_KEY);
     close_harbour(h);
 }
 

@@ -140,6 +140,12 @@ static enum status parse_plan(const struct mission_kind *kind, const char *text,
     if (!plan->has_start) {
         memmove(&plan->points[0], &plan->points[1], r.point_count * sizeof plan->points[0]);
     }
+    if (!r.has_map && p->costmap) {
+        return err_set(err, STATUS_E_PARSE, FAULT_NEEDS_KEY, mission_text_where,
+                       "the map of %s has cells, and a course goes around circles only: send a "
+                       "\"map\" of circles",
+                       p->id);
+    }
     if (!r.has_map && p->world) {
         plan->map = *p->world;
     }
