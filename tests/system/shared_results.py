@@ -59,7 +59,7 @@ def check_same(north, south):
 
 
 def check_live(north, south):
-    """What only the owner knows is at the owner."""
+    """Readers of live things are sent to the owner."""
     path = "/api/v1/pairs/r2/clock?x=1"
     status, location, _ = ask(north, "/api/v1/pairs/r2")
     assert (status, location) == (307, f"http://127.0.0.1:{south.http_port}/api/v1/pairs/r2"), (status, location)
