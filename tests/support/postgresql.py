@@ -65,3 +65,20 @@ class Cluster:
                              check=False)
         assert (run.returncode != 0) == fails, run.stderr
         return (run.stderr if fails else run.stdout).strip()
+
+
+def join_database(rig, cluster, name, instance):
+    """The rig's lab file with a name and the database."""
+    (rig.folder / "password").write_text("of-the-lab\n")
+    (rig.folder / "password").chmod(0o600)
+    rig.lab.write_text(f"name: {name}\n" + rig.lab.read_text() + f"""engine:
+  postgresql: {{servers: ["127.0.0.1:{cluster.ports[0]}"], user: writer, password_file: {rig.folder}/password}}
+  instance: {instance}
+  advertise: http://127.0.0.1:{rig.http_port}
+""")
+
+
+def create_tables(rig, cluster):
+    """Those of the database that the rig's lab file names."""
+    subprocess.run([TANDEM, "db", "init", "-c", rig.lab, "--admin-password-file", cluster.password_file], check=True,
+                   stdout=subprocess.DEVNULL)

@@ -6,24 +6,9 @@ import os
 import signal
 import subprocess
 
-from postgresql import Cluster
+from postgresql import Cluster, create_tables, join_database
 from rig import TANDEM, Rig
 from waiting import limit_s
-
-
-def engine_of(cluster, folder, instance, port):
-    return f"""engine:
-  postgresql: {{servers: ["127.0.0.1:{cluster.ports[0]}"], user: writer, password_file: {folder}/password}}
-  instance: {instance}
-  advertise: http://127.0.0.1:{port}
-"""
-
-
-def join_database(rig, cluster, name, instance):
-    """The rig's lab file with a name and the database."""
-    (rig.folder / "password").write_text("of-the-lab\n")
-    (rig.folder / "password").chmod(0o600)
-    rig.lab.write_text(f"name: {name}\n" + rig.lab.read_text() + engine_of(cluster, rig.folder, instance, rig.http_port))
 
 
 def move_pair(rig, pair, first, last):
@@ -108,8 +93,7 @@ def check_outage(cluster, rig):
 with Cluster(1) as cluster, Rig(pairs="r1: {}") as north, Rig(pairs="r2: {}") as south:
     join_database(north, cluster, "north", "a")
     join_database(south, cluster, "south", "b")
-    subprocess.run([TANDEM, "db", "init", "-c", north.lab, "--admin-password-file", cluster.password_file], check=True,
-                   stdout=subprocess.DEVNULL)
+    create_tables(north, cluster)
     north.start_daemon()
     south.start_daemon()
     for rig, pair, lab, owner in ((north, "r2", "south", south), (south, "r1", "north", north)):

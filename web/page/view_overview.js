@@ -21,6 +21,7 @@ const SINGLE_MS = 500;
 const FITS_MS = 10000; // between two fetches of the fits of a card
 const LOOKS = {cards: "Cards", table: "Table", wall: "Wall"};
 const LAGS = "Each picture has the last lags of a pair, the newest on the right; the band is SYNC.";
+const OTHERS_MAX = 100; // pairs of other labs that are shown
 const byName = new Intl.Collator("en", {numeric: true});
 
 // ---- one pair ----
@@ -109,10 +110,11 @@ class Overview {
             el("span", {class: "push"}), field("Name", this.filter), field("Order", this.sortBox), this.looks,
             button("Table as CSV", () => this.save().catch(error => show(this.message, failure(error)))));
         this.teams = el("nav", {class: "bar", "aria-label": "Teams", hidden: true});
+        this.others = el("nav", {class: "bar", "aria-label": "Pairs of other labs", hidden: true});
         this.shown = null; // the list in use
         this.detail = el("div", {}); // of the only pair
         show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more,
-            this.detail);
+            this.others, this.detail);
     }
 
     updateTeams({teams}) {
@@ -120,6 +122,16 @@ class Overview {
         redraw(this.teams, el("strong", {}, teams.length === 1 ? "Team" : "Teams"), teams.map(team =>
             el("a", {href: teamAddress(team.id)}, team.id,
                 team.alarms > 0 && [" ", marked("⚠", "bad", count(team.alarms))])));
+    }
+
+    // A pair's own page is at its daemon.
+    updateOthers(pairs) {
+        this.others.hidden = pairs.length === 0;
+        const line = ({pair, lab: name, address, running}) => el("span", {},
+            address ? el("a", {href: `${address}/${pairAddress(pair)}`}, pair) : pair,
+            el("span", {class: "muted"}, ` ${name}${running ? "" : ", away"}`));
+        redraw(this.others, el("strong", {}, "Other labs"), pairs.slice(0, OTHERS_MAX).map(line),
+            pairs.length > OTHERS_MAX && muted(`and ${count(pairs.length - OTHERS_MAX)} more`));
     }
 
     fetchAgain() {
@@ -342,5 +354,6 @@ export function mount(root, context) {
             }
         }, error => show(overview.message, failure(error)));
     // If this fails, the pairs show the error.
+    watch(signal, "shared-pairs", {types: []}, data => overview.updateOthers(data), () => {});
     watch(signal, "teams", {types: ["alarm"]}, data => overview.updateTeams(data), () => {});
 }
