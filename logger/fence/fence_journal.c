@@ -6,7 +6,7 @@
 
 #include "base/text/utf8.h"
 
-/* What every statement returns: the row, and whether commits wait for standbys. */
+/* Every statement returns the row, and whether commits wait for standbys. */
 #define ROW                                                                                    \
     "lease::text, epoch, beat, n, t_us, renewed = 'epoch', "                                   \
     "current_setting('synchronous_standby_names'), current_setting('synchronous_commit')"

@@ -244,12 +244,12 @@ static void run_request(struct partition *e, struct fence_request *request,
 
 static void store_durable(struct partition *e, size_t count)
 {
-    const bool is_taken = e->batch_source == FENCE_TAKE_LINE;
+    const bool is_take = e->batch_source == FENCE_TAKE_LINE;
     for (size_t i = 0; i < count; i++) {
-        store_line(e, e->batch[i], is_taken ? PARTITION_TAKEN : PARTITION_APPENDED);
+        store_line(e, e->batch[i], is_take ? PARTITION_TAKEN : PARTITION_APPENDED);
     }
     lock_acquire(&e->lock);
-    if (!is_taken) {
+    if (!is_take) {
         remove_lines(e, count);
         e->stored += count;
     }

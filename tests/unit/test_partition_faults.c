@@ -74,7 +74,7 @@ static void await_text(struct postgresql *c, const char *sql, const char *want)
     CHECK_TEXT(sql, read_text(c, sql), want);
 }
 
-/* What the operator's tool must do: detach both standbys, promote the one that has more, let
+/* The operator's tool must do this: detach both standbys, promote the one that has more, let
  * the other follow it. Returns the new primary. */
 static int promote_standby(void)
 {
@@ -207,7 +207,7 @@ static void test_standbys_stopped(void)
 }
 
 /* A promotion that breaks the rules: of a standby that lacks lines, while the other one has
- * them. It is not told to wait for anybody. */
+ * them. It waits for nobody. */
 static int promote_wrong_standby(void)
 {
     struct postgresql *last = open_node(2);
