@@ -48,7 +48,7 @@ struct mission_input {
     const struct event_telemetry *sample;
 };
 
-/* Where missions of a pair are planned; borrowed. */
+/* The map on which missions of a pair are planned; borrowed. */
 struct mission_place {
     const struct pair_params *p;
     const struct live_map *live; /* NULL: none */

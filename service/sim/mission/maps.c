@@ -38,7 +38,7 @@ static enum status format_map(const char *path, const struct world *world,
                                    : err_no_memory(err, path, "no memory for the map");
 }
 
-/* What missions are planned on was read with the lab file. */
+/* The lab file's reader has read what missions are planned on. */
 static enum status load_map(const struct pair_params *p, char **text, size_t *bytes,
                             struct err *err)
 {

@@ -7,7 +7,7 @@
 #include "twin/map/grid_route.h"
 #include "twin/sim/robot/route.h"
 
-/* As grid_search_route(), with the obstacles of `found` on the map. memory:
+/* Does what grid_search_route() does, with the obstacles of `found` on the map. memory:
  * grid_search_bytes(). *reached_m2: the area that the robot can reach, if there is no route. */
 enum grid_route_outcome map_route_plan(const struct costmap *map, void *memory,
                                        const struct world *found,
