@@ -114,7 +114,7 @@ class Overview {
         this.shown = null; // the list in use
         this.detail = el("div", {}); // of the only pair
         show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more,
-            this.others, this.detail);
+            this.detail, this.others);
     }
 
     updateTeams({teams}) {
