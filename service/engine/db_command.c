@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "config/labfile/lab_secrets.h"
-#include "logger/storage/postgresql_schema.h"
 #include "service/engine/engine_check.h"
 #include "service/engine/engine_target.h"
+#include "service/engine/postgresql_schema.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"

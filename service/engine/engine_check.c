@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "base/text/text.h"
-#include "logger/storage/postgresql_schema.h"
 #include "service/engine/engine_target.h"
+#include "service/engine/postgresql_schema.h"
 
 enum {
     ANSWER_MS = 5000,

@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "logger/storage/lock.h"
-#include "logger/storage/postgresql_schema.h"
 #include "service/engine/engine_instance.h"
 #include "service/engine/engine_target.h"
+#include "service/engine/postgresql_schema.h"
 #include "service/tool/version.h"
 
 enum { LIMIT_MS = 5000, EVERY_MS = 2000 };

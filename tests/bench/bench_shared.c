@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "logger/storage/postgresql_schema.h"
 #include "logger/storage/store.h"
+#include "service/engine/postgresql_schema.h"
 #include "tests/bench/bench.h"
 #include "tests/support/postgresql_fixture.h"
 

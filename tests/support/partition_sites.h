@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-#include "logger/storage/postgresql_schema.h"
 #include "service/engine/partition.h"
+#include "service/engine/postgresql_schema.h"
 #include "tests/support/check.h"
 #include "tests/support/postgresql_fixture.h"
 #include "tests/support/wait.h"

@@ -1,8 +1,8 @@
 /* The check of a lab's database, and the daemons that share one. It runs against a server of
  * its own. needs: real time */
-#include "logger/storage/postgresql_schema.h"
 #include "service/engine/engine_check.h"
 #include "service/engine/engine_instance.h"
+#include "service/engine/postgresql_schema.h"
 #include "tests/support/check.h"
 #include "tests/support/postgresql_fixture.h"
 

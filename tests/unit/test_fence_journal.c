@@ -11,7 +11,7 @@
 #include "tests/support/postgresql_fixture.h"
 
 #include "logger/fence/fence_journal.h"
-#include "logger/storage/postgresql_schema.h"
+#include "service/engine/postgresql_schema.h"
 
 enum { LIMIT_MS = 30000, RIVALS = 4 };
 

@@ -6,8 +6,8 @@
 #include <stdarg.h>
 
 #include "base/numbers/random.h"
-#include "logger/storage/postgresql_schema.h"
 #include "logger/storage/store_parts.h"
+#include "service/engine/postgresql_schema.h"
 #include "tests/support/postgresql_fixture.h"
 #include "tests/support/store_contract.h"
 

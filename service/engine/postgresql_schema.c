@@ -1,4 +1,4 @@
-#include "logger/storage/postgresql_schema.h"
+#include "service/engine/postgresql_schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>

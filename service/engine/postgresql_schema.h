@@ -1,11 +1,11 @@
-/* logger/storage/postgresql_schema.h - the tables of Tandem in PostgreSQL: their version, and
+/* service/engine/postgresql_schema.h - the tables of Tandem in PostgreSQL: their version, and
  * how they get there (docs/scale.md).
  *
  * A step is a few SQL files, run in one transaction. Steps only add, so that a program of the
  * previous version still works while daemons are replaced one by one.
  */
-#ifndef LOGGER_STORAGE_POSTGRESQL_SCHEMA_H
-#define LOGGER_STORAGE_POSTGRESQL_SCHEMA_H
+#ifndef SERVICE_ENGINE_POSTGRESQL_SCHEMA_H
+#define SERVICE_ENGINE_POSTGRESQL_SCHEMA_H
 
 #include "logger/storage/postgresql.h"
 
