@@ -219,6 +219,9 @@ static bool watch_row(struct step *s)
         o->was_owner = false;
     } else if (row->epoch < o->epoch || row->n < o->n) {
         s->actions->alarm = OWNERSHIP_WENT_BACK;
+        /* Whoever owned in the state that is gone may still send for a while. */
+        o->reading_us = now_us;
+        o->watched_us = now_us;
     }
     o->epoch = row->epoch;
     o->n = row->n;

@@ -96,6 +96,11 @@ static void test_who_waits(void)
     CHECK_INT("no standby", follow(5000, false), -1);
 
     start_follower(10);
+    CHECK_INT("back to a released row", follow(1400, true), -1);
+    row = (struct fence_row){.lease = {"before"}, .epoch = 2, .n = 10, .released = true};
+    CHECK_INT("back to a released row", follow(3000, true), 1000);
+
+    start_follower(10);
     CHECK_INT("a pause", follow(1400, true), -1);
     now_us += 5000; /* the owner could not write either */
     CHECK_INT("a pause", follow(3000, true), 1500);
