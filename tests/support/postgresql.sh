@@ -76,6 +76,7 @@ fi
     echo "unix_socket_directories = ''"
     echo "fsync = off"
     echo "shared_buffers = 16MB"
+    echo "dynamic_shared_memory_type = mmap" # in the folder: nothing stays behind a killed server
     echo "max_connections = 40"
     echo "wal_keep_size = 64MB"
     for setting in "$@"; do
