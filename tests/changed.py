@@ -26,7 +26,7 @@ SCRIPTS = {".py", ".sh", ".js", ".mjs", ".ino", ".lua", ".m"}
 UNTESTED = re.compile(r"(.*\.md|docs/.*|LICENSE|\.(ci|clang|git).*|test|run|tests/(bench|package|mutation)/.*|"
                       r"tests/(tidy|valgrind)\.sh|tests/changed\.py)$")
 EVERYTHING = re.compile(r"(.*/)?(CMakeLists\.txt|CMakePresets\.json)$|cmake/|.*\.(cmake|in)$")
-RUNNING = re.compile(r"(tests|docs|examples|packaging)/|README\.md$|run$")  # kinds of tests that may run `tandem`
+RUNNING = re.compile(r"(tests|docs|examples|packaging|deploy)/|README\.md$|run$")  # kinds of tests that may run `tandem`
 TOKEN = re.compile(r"[\w./-]+\.[a-z]+\b")
 IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.M)
 

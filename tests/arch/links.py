@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOTS = ("*.md", "docs/**/*.md", "examples/**/*.md")
-CODE = ("base", "config", "identification", "logger", "packaging", "service", "twin", "web")
+CODE = ("base", "config", "deploy", "identification", "logger", "packaging", "service", "twin", "web")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 NAMED = re.compile(r"\b(docs/[\w/.-]+\.md)(?:#([\w-]+))?")
 INDEX = "docs/README.md"

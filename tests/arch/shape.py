@@ -11,7 +11,7 @@ import re
 import sys
 
 FUNCTION_LINES, FILE_LINES, FOLDER_SOURCES, COLUMNS = 70, 800, 35, 120
-TOPS = ("base", "service", "twin", "identification", "logger", "web", "config", "cmake", "tests")
+TOPS = ("base", "service", "twin", "identification", "logger", "web", "config", "cmake", "deploy", "tests")
 TEXT = (".c", ".h", ".def", ".js", ".css", ".html", ".py", ".sh", ".txt", ".cmake")
 # clang-format puts a function's name and its opening brace at the margin; its parameters may take several lines.
 HEAD = re.compile(r"^(static )?(?:[A-Za-z_][\w ]*[ *]+)?\**([A-Za-z_]\w*)\(")
