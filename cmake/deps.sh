@@ -39,7 +39,7 @@ deps_to_test='
     python3-paho-mqtt   the robot that a tutorial writes
     python3-jsonschema  the messages and HTTP answers against their schemas
     jq                  reads the answers
-    postgresql          the database of a fleet, one or three nodes of the test's own
+    postgresql          the database of a fleet, one or three nodes for the test alone
     sqlite3             saves the store as docs/operations.md says
     python3-yaml        the example labs against theirs
     clang               the second compiler
