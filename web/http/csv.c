@@ -10,10 +10,8 @@ enum { DEPTH_MAX = 8, CELL_MAX = 256 };
 
 /* A value in the JSON text; all zero: an empty cell. */
 struct cell {
-    const char *text; /* [bytes] */
-    size_t bytes;
+    struct json_text text; /* as written; of a string what is inside the quotes */
     bool quoted;
-    struct json_text inside; /* inside the quotes: its escapes must be resolved */
 };
 
 void csv_header(struct body *out, const char *const *names, size_t count)
@@ -38,7 +36,8 @@ static void write_cell(struct body *out, const char *text, size_t bytes)
 {
     bool plain = true;
     for (size_t i = 0; i < bytes && plain; i++) {
-        plain = !strchr(",\"\n\r", text[i]) && text[i] != '\0';
+        const char c = text[i];
+        plain = c != ',' && c != '"' && c != '\n' && c != '\r' && c != '\0';
     }
     if (plain) {
         body_append(out, text, bytes);
@@ -62,9 +61,9 @@ static bool read_cell(struct json_scan *s, struct cell *cell)
     }
     if (kind == JSON_KIND_TEXT) {
         cell->quoted = true;
-        return json_scan_text(s, &cell->inside);
+        return json_scan_text(s, &cell->text);
     }
-    return json_scan_skip(s, &cell->text, &cell->bytes);
+    return json_scan_skip(s, &cell->text.at, &cell->text.bytes);
 }
 
 static void write_text_cell(struct body *out, const struct json_text *inside)
@@ -76,33 +75,51 @@ static void write_text_cell(struct body *out, const struct json_text *inside)
     write_cell(out, begin, strlen(begin));
 }
 
+/* Fills cells[count], all zero, with the members of these names. */
+static void read_cells(const char *const *names, size_t count, const char *json, size_t bytes,
+                       struct cell *cells)
+{
+    struct json_scan s;
+    struct json_text key;
+    size_t i = 0;
+    json_scan_start(&s, json, bytes, DEPTH_MAX);
+    bool more = json_scan_enter(&s, JSON_KIND_OBJECT);
+    while (more && json_scan_next_member(&s, &key)) {
+        /* Members usually come in the order of the columns. */
+        size_t left = count;
+        while (left > 0 && (names[i][0] != key.at[0] || !json_text_is(&key, names[i]))) {
+            i = i + 1 < count ? i + 1 : 0;
+            left--;
+        }
+        struct cell ignored = {0};
+        more = read_cell(&s, left > 0 ? &cells[i] : &ignored);
+    }
+}
+
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
              size_t bytes)
 {
-    assert(count <= CSV_ROW_CELLS_MAX);
-    struct cell cells[CSV_ROW_CELLS_MAX] = {0};
-    struct json_scan s;
-    struct json_text key;
-    json_scan_start(&s, json, bytes, DEPTH_MAX);
-    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
-        while (json_scan_next_member(&s, &key)) {
-            struct cell ignored = {0};
-            size_t i = 0;
-            while (i < count && !json_text_is(&key, names[i])) {
-                i++;
-            }
-            if (!read_cell(&s, i < count ? &cells[i] : &ignored)) {
-                break;
-            }
-        }
-    }
+    static const char commas[] =
+        ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
+    static_assert(sizeof commas > CSV_ROW_CELLS_MAX, "one between two cells");
+    struct cell cells[CSV_ROW_CELLS_MAX];
+    size_t behind = 0; /* the last cell that is written */
+    assert(count > 0 && count <= CSV_ROW_CELLS_MAX);
+    memset(cells, 0, count * sizeof *cells); /* most cells stay empty */
+    read_cells(names, count, json, bytes, cells);
     for (size_t i = 0; i < count; i++) {
-        body_text(out, i > 0 ? "," : "");
-        if (cells[i].quoted) {
-            write_text_cell(out, &cells[i].inside);
-        } else if (cells[i].text) {
-            write_cell(out, cells[i].text, cells[i].bytes);
+        const struct cell *cell = &cells[i];
+        if (!cell->text.at) {
+            continue;
+        }
+        body_append(out, commas, i - behind);
+        behind = i;
+        if (cell->quoted) {
+            write_text_cell(out, &cell->text);
+        } else {
+            write_cell(out, cell->text.at, cell->text.bytes);
         }
     }
-    body_text(out, "\n");
+    body_append(out, commas, count - 1 - behind);
+    body_append(out, "\n", 1);
 }
