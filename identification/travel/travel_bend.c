@@ -123,32 +123,32 @@ static double scale_residuals(struct law_rows *w, const struct bent *at)
     return fmax(MAD_TO_SD * gsl_stats_select(w->z, 1, n, (n + at->p) / 2), w->problem->floor);
 }
 
-/* Computes the products of the present rows. p is a compile-time constant for speed. */
+/* Computes the products of the present rows. p is a compile-time constant, so that the sums of
+ * one row of m stay in registers. */
 static inline void multiply_rows(const struct law_rows *w, size_t p,
                                  double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX],
                                  double step[COLUMN_SPACE_P_MAX])
 {
-    for (size_t i = 0; i < w->problem->n; i++) {
-        const double *row = w->x + i * p;
-        const double weight = w->counts[i] * w->counts[i];
-        for (size_t j = 0; j < p; j++) {
-            const double product = weight * row[j];
-            if (!(fabs(product) > 0.0)) {
-                continue; /* many moves only turn or only drive */
-            }
+    for (size_t j = 0; j < p; j++) {
+        double sum[DELAYED_P] = {0.0};
+        double right = 0.0;
+        for (size_t i = 0; i < w->problem->n; i++) {
+            const double *row = w->x + i * p;
+            const double product = w->counts[i] * w->counts[i] * row[j];
             for (size_t k = 0; k < p; k++) {
-                m[j][k] += product * row[k];
+                sum[k] += product * row[k];
             }
-            step[j] += product * w->residual[i];
+            right += product * w->residual[i];
         }
+        memcpy(m[j], sum, p * sizeof *sum);
+        step[j] = right;
     }
 }
 
 /* Gauss-Newton step from the present rows; false if numbers are not finite. */
 static bool find_step(const struct law_rows *w, size_t p, double step[COLUMN_SPACE_P_MAX])
 {
-    double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX] = {{0.0}};
-    memset(step, 0, COLUMN_SPACE_P_MAX * sizeof *step);
+    double m[COLUMN_SPACE_P_MAX][COLUMN_SPACE_P_MAX];
     if (p == DELAYED_P) {
         multiply_rows(w, DELAYED_P, m, step);
     } else {
