@@ -42,18 +42,42 @@ static bool is_equal(const struct search *s, size_t a, size_t b)
     return equal;
 }
 
-/* Returns the number of sorted values [m] below x, or up to it. */
-static size_t count_below(const double *sorted, size_t m, double x, bool equal)
+/* A value that is common, and - log of its chance. */
+struct common_value {
+    double x, surprise;
+};
+
+/* Replaces the sorted values [m] by those that are less of a surprise than a value that occurs
+ * once. Returns their number. A value that occurs twice and more has room for both. */
+static size_t list_common(double *sorted, size_t m, double once, struct common_value *common)
+{
+    size_t count = 0;
+    for (size_t k = 0, end = 0; k < m; k = end) {
+        const double x = sorted[k];
+        while (end < m && !(sorted[end] > x)) {
+            end++;
+        }
+        const double surprise = log((double)m / (double)(end - k));
+        if (surprise < once) {
+            common[count++] = (struct common_value){x, surprise};
+        }
+    }
+    return count;
+}
+
+/* Returns the surprise of a value; once: of one that is not common. */
+static double find_surprise(const struct common_value *common, size_t count, double once,
+                            double x)
 {
     size_t from = 0;
-    while (m > 0) {
-        const size_t half = m / 2;
-        const double at = sorted[from + half];
-        const bool below = at < x || (equal && at <= x);
+    size_t left = count;
+    while (left > 0) {
+        const size_t half = left / 2;
+        const bool below = common[from + half].x < x;
         from += below ? half + 1 : 0;
-        m = below ? m - half - 1 : half;
+        left = below ? left - half - 1 : half;
     }
-    return from;
+    return from < count && !(common[from].x > x) ? common[from].surprise : once;
 }
 
 /* Adds a column's part to the surprise of each row: the noise, or how often the value occurs,
@@ -70,12 +94,16 @@ static void add_surprise(const struct search *s, const struct copied_column *col
     const double range = m > 0 ? sorted[m - 1] - sorted[0] : 0.0;
     const double step = copied_step(column->quantum, range);
     const double of_noise = step > 0.0 ? log(VALUES_PER_SD * column->sd / step) : 0.0;
-    for (size_t k = 1; k < s->n && of_noise > 0.0; k++) {
+    if (!(of_noise > 0.0)) {
+        return;
+    }
+    const double once = fmin(of_noise, log((double)m));
+    struct common_value *common = (struct common_value *)(void *)sorted;
+    const size_t count = list_common(sorted, m, once, common);
+    for (size_t k = 1; k < s->n; k++) {
         const double x = column->x[k];
         if (isfinite(x) && fabs(x - column->x[k - 1]) > 0.0) {
-            const size_t same =
-                count_below(sorted, m, x, true) - count_below(sorted, m, x, false);
-            s->surprise[k] += fmin(of_noise, log((double)m / (double)same));
+            s->surprise[k] += find_surprise(common, count, once, x);
         }
     }
 }
@@ -95,11 +123,13 @@ static void mark_blocks(const struct search *s)
             continue;
         }
         uint64_t hash = 0;
-        for (size_t i = 0; i < COPIED_MIN * s->count; i++) {
-            const double x = s->columns[i % s->count].x[k + i / s->count];
-            uint64_t bits = 0;
-            memcpy(&bits, &x, sizeof bits);
-            hash = mix_bits(hash, isnan(x) ? 1 : bits);
+        for (size_t row = k; row < k + COPIED_MIN; row++) {
+            for (size_t c = 0; c < s->count; c++) {
+                const double x = s->columns[c].x[row];
+                uint64_t bits = 0;
+                memcpy(&bits, &x, sizeof bits);
+                hash = mix_bits(hash, isnan(x) ? 1 : bits);
+            }
         }
         s->mark[k] = (double)(hash >> 11);
     }
