@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <gsl/gsl_statistics_double.h>
-
 #include "base/numbers/lab_time.h"
 #include "identification/fit/estimate.h"
 #include "twin/pair/pair_thresholds.def"
@@ -22,6 +20,40 @@ struct residuals {
     double rest_us[CLOCK_MAP_BUCKETS]; /* the same, partitioned at the median */
     double median_us;
 };
+
+/* Returns the k-th smallest of n values, k from 0, and moves the smaller ones before the k-th.
+ * Half of all comparisons cannot be predicted, so values are exchanged without a branch. */
+static double select_smallest(double *x, size_t n, size_t k)
+{
+    size_t low = 0;
+    size_t high = n;
+
+    for (;;) {
+        const double pivot = x[low + (high - low) / 2];
+        size_t less = low;
+        for (size_t i = low; i < high; i++) {
+            const double value = x[i];
+            x[i] = x[less];
+            x[less] = value;
+            less += value < pivot;
+        }
+        if (k < less) {
+            high = less;
+            continue;
+        }
+        size_t equal = less;
+        for (size_t i = less; i < high; i++) {
+            const double value = x[i];
+            x[i] = x[equal];
+            x[equal] = value;
+            equal += !(value > pivot);
+        }
+        if (k < equal) {
+            return pivot;
+        }
+        low = equal;
+    }
+}
 
 /* The lower envelope of a clock (docs/model/clock.md).
  *
@@ -80,13 +112,14 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
     line->level_us = INFINITY;
     for (size_t i = from; i < p->n; i++) {
         res->r_us[i - from] = p->y_us[i] - line->slope * (p->x_us[i] - line->mid_us);
-        line->level_us = fmin(line->level_us, res->r_us[i - from]);
+        line->level_us =
+            res->r_us[i - from] < line->level_us ? res->r_us[i - from] : line->level_us;
     }
     for (size_t i = 0; i < n; i++) {
         res->r_us[i] -= line->level_us;
         res->rest_us[i] = res->r_us[i];
     }
-    res->median_us = gsl_stats_select(res->rest_us, 1, n, n / 2);
+    res->median_us = select_smallest(res->rest_us, n, n / 2);
 }
 
 /* True if all residuals except those of the oldest points exceed half the median: then a few
@@ -108,31 +141,32 @@ static bool hangs_on_oldest(const struct residuals *res, size_t n)
 static bool looks_random(const struct residuals *res, size_t n)
 {
     const double median = res->median_us;
-    double high = 0.0;
-    double runs = 0.0;
-    int last = -1;
-    int length = 0; /* length of the present run */
+    int above = res->r_us[0] >= median;
+    int run_count = 1;
+    size_t newest = 0; /* length of the newest run above the median, up to LAST_RUN */
 
     if (!(median > 2.0 * CLOCK_LINE_QUANTUM_US)) {
         return true;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 1; i < n; i++) {
         const int side = res->r_us[i] >= median;
-        length = side == last ? length + 1 : 1;
-        high += side;
-        runs += side != last;
-        last = side;
+        above += side;
+        run_count += side != (res->r_us[i - 1] >= median);
     }
-    if ((last == 1 && length >= LAST_RUN) || hangs_on_oldest(res, n)) {
+    while (newest < LAST_RUN && newest < n && res->r_us[n - 1 - newest] >= median) {
+        newest++;
+    }
+    if (newest == LAST_RUN || hangs_on_oldest(res, n)) {
         return false;
     }
+    const double high = above;
     const double low = (double)n - high;
     if (high < 3.0 || low < 3.0) {
         return true;
     }
     const double mean = 2.0 * high * low / (double)n + 1.0;
     const double var = (mean - 1.0) * (mean - 2.0) / ((double)n - 1.0);
-    return runs + 0.5 - mean > RUNS_Z * sqrt(var);
+    return run_count + 0.5 - mean > RUNS_Z * sqrt(var);
 }
 
 /* Weibull quantiles relative to the scale, for shape 1/k: median, quartile, and expected
@@ -188,7 +222,7 @@ static double find_gap_us(const struct clock_line *line, double shape_inv)
 void clock_line_fit(const struct clock_line_points *p, double slope_max,
                     struct clock_line *line)
 {
-    struct residuals res = {0};
+    struct residuals res;
     size_t from = 0;
 
     fit_line(p, from, slope_max, line, &res);
@@ -200,7 +234,7 @@ void clock_line_fit(const struct clock_line_points *p, double slope_max,
     line->n = p->n - from;
     line->span_us = p->x_us[p->n - 1] - p->x_us[from];
     line->median_us = res.median_us;
-    line->quartile_us = gsl_stats_select(res.rest_us, 1, line->n / 2, line->n / 4);
+    line->quartile_us = select_smallest(res.rest_us, line->n / 2, line->n / 4);
 }
 
 /* ---- the map ------------------------------------------------------------------------------
