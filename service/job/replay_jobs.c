@@ -124,7 +124,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
     if (!replay_may_go_on(run->replay, "writing", 0.9)) {
         return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, j->name, "cancelled");
     }
-    st = replay_end_spool(run);
+    st = run->spool_status;
     if (st == STATUS_OK) {
         replay_document(run, &extract, out);
     } else {

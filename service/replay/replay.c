@@ -303,13 +303,6 @@ static enum status end_line(struct replay *replay, int64_t t_us, struct err *err
     return count_line(replay, t_us) ? STATUS_OK : complain_ahead(replay, t_us, err);
 }
 
-enum status replay_event(struct replay *replay, const struct event *event, struct err *err)
-{
-    replay->refused = false;
-    step_event(replay, event);
-    return end_line(replay, event->t_us, err);
-}
-
 enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
 {
     struct message message;

@@ -93,9 +93,6 @@ void replay_destroy(struct replay *replay); /* NULL allowed */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
 
-/* The same for a line that codec_read_plain() has read to this event, with the lab's codecs. */
-enum status replay_event(struct replay *replay, const struct event *event, struct err *err);
-
 /* The same for a message. */
 void replay_message(struct replay *replay, const struct message *message);
 

@@ -245,7 +245,7 @@ static void print_summary(const struct replay_run *run)
 /* Writes the report at the end: one JSON document, CSV files, or lines for people. */
 static enum status write_report(struct replay_run *run)
 {
-    enum status status = replay_end_spool(run);
+    enum status status = run->spool_status;
     if (status == STATUS_OK && run->options.csv_dir) {
         status = write_csv(run);
     }
@@ -269,7 +269,6 @@ static int read_and_report(struct replay_run *run, char **paths, int count)
                                        .is_table =
                                            o->column_words || replay_moves_is_table(paths[0]),
                                        .goes_on = true,
-                                       .threads = run->threads,
                                        .speed = o->speed};
     struct err err = {0};
     run->replay->refit = o->refit;
@@ -297,10 +296,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
 {
     const struct effects effects = {replay_write_effect, run};
     int exit_status = EXIT_FAILED;
-    if (run->options.jobs > 1 &&
-        threads_create((unsigned)run->options.jobs, &run->threads) != STATUS_OK) {
-        complain("--jobs: not enough memory or threads");
-    } else if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
+    if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
         complain("out of memory");
     } else if ((run->options.json || run->options.csv_dir) &&
                replay_open_spool(run) != STATUS_OK) {
@@ -310,14 +306,13 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     }
     replay_close_spool(run);
     replay_destroy(run->replay);
-    threads_destroy(run->threads);
     return exit_status;
 }
 
 static int parse_options(int argc, char **argv, struct replay_options *o,
                          struct entry_filter *filter)
 {
-    enum { OWN = 10 };
+    enum { OWN = 9 };
     /* clang-format off */
     struct argument rows[OWN + ENTRY_FILTER_ARGUMENTS] = {
         {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab file (needed)"},
@@ -334,8 +329,6 @@ static int parse_options(int argc, char **argv, struct replay_options *o,
         {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
          "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
          "@FILE holds them"},
-        {"jobs", 'j', ARGUMENT_INTEGER, &o->jobs, 1, THREADS_MAX, "N",
-         "work by N threads; what is printed is the same (1)"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
@@ -396,8 +389,7 @@ static bool check_pair(const struct replay_run *run)
 int command_replay(int argc, char **argv)
 {
     struct lab_file file;
-    struct replay_run run = {.file = &file,
-                             .options = {.pause_max_days = PAUSE_DAYS, .jobs = 1}};
+    struct replay_run run = {.file = &file, .options = {.pause_max_days = PAUSE_DAYS}};
     struct entry_filter filter = {0};
     struct query only;
     char query[QUERY_TEXT_MAX];

@@ -36,25 +36,14 @@ static void show_fault(const struct journal_line *line, const struct err *err, u
     (*shown)++;
 }
 
-/* Reads by threads if there is more than one. */
-static enum status next_line(struct journal_reader *reader, struct replay_ahead *ahead,
-                             struct journal_line *line, const struct event **event,
-                             struct err *err)
-{
-    *event = NULL;
-    return ahead ? replay_ahead_next(ahead, line, event, err)
-                 : journal_reader_next(reader, line, err);
-}
-
 /* Reads all lines and ends the recording; false: a file could not be read whole. The first
  * reason is in *first; NULL: all go to stderr, and the next files are read. */
-static bool read_all_lines(struct replay *replay, struct journal_reader *reader,
-                           struct replay_ahead *ahead, double speed, struct err *first)
+static bool read_all_lines(struct replay *replay, struct journal_reader *reader, double speed,
+                           struct err *first)
 {
     struct progress progress;
     struct journal_reader_stats stats;
     struct journal_line line;
-    const struct event *event = NULL;
     int64_t first_us = LAB_TIME_NONE;
     int64_t begin_us = 0;
     unsigned shown = 0;
@@ -63,7 +52,7 @@ static bool read_all_lines(struct replay *replay, struct journal_reader *reader,
     struct err err = {0};
     progress_start(&progress, "replay");
     for (;; err.code = STATUS_OK) {
-        const enum status status = next_line(reader, ahead, &line, &event, &err);
+        const enum status status = journal_reader_next(reader, &line, &err);
         if (status == STATUS_E_EMPTY) {
             break;
         }
@@ -76,17 +65,12 @@ static bool read_all_lines(struct replay *replay, struct journal_reader *reader,
             complain_err(&err);
             continue;
         }
-        if ((event ? replay_event(replay, event, &err) : replay_line(replay, &line, &err)) !=
-            STATUS_OK) {
+        if (replay_line(replay, &line, &err) != STATUS_OK) {
             show_fault(&line, &err, &shown);
         }
         wait_for_pace(speed, replay->t_us, &first_us, &begin_us);
         if (++count % 4096 == 0 && progress.shown) {
-            if (ahead) {
-                replay_ahead_stats(ahead, &stats);
-            } else {
-                journal_reader_stats(reader, &stats);
-            }
+            journal_reader_stats(reader, &stats);
             progress_step(&progress, stats.bytes, stats.total_bytes);
         }
     }
@@ -130,14 +114,8 @@ static enum status read_journals(struct replay *replay, const struct replay_inpu
                                  struct journal_reader *reader, struct err *err)
 {
     const char *where = input->count == 1 ? input->paths[0] : "the recording";
-    struct replay_ahead *ahead = NULL;
-    if (input->threads &&
-        replay_ahead_create(replay, reader, input->threads, &ahead) != STATUS_OK) {
-        return err_no_memory(err, where, "out of memory");
-    }
     const bool whole =
-        read_all_lines(replay, reader, ahead, input->speed, input->goes_on ? NULL : err);
-    replay_ahead_destroy(ahead);
+        read_all_lines(replay, reader, input->speed, input->goes_on ? NULL : err);
     replay->ended = true;
     return whole            ? replay_judge(replay, where, err)
            : input->goes_on ? err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, where,

@@ -3,17 +3,16 @@
 #ifndef SERVICE_REPLAY_REPLAY_READ_H
 #define SERVICE_REPLAY_REPLAY_READ_H
 
-#include "service/replay/replay_ahead.h"
+#include "service/replay/replay.h"
 
 struct replay_input {
     const char *const *paths; /* [count] journals, or one table of moves */
     size_t count;
-    const char *pair;        /* of a table's moves; NULL: the table names them */
-    const char *columns;     /* roles of a table's columns; NULL: by their names */
-    bool is_table;           /* whatever the name says */
-    struct threads *threads; /* NULL: the caller's thread is the only one */
-    double speed;            /* 0: as fast as possible */
-    bool goes_on;            /* past a file that cannot be read, with its error on stderr */
+    const char *pair;    /* of a table's moves; NULL: the table names them */
+    const char *columns; /* roles of a table's columns; NULL: by their names */
+    bool is_table;       /* whatever the name says */
+    double speed;        /* 0: as fast as possible */
+    bool goes_on;        /* past a file that cannot be read, with its error on stderr */
 };
 
 /* Read the input and end the recording, which sets replay->ended; faults of lines go to stderr.

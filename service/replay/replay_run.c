@@ -24,10 +24,7 @@ static size_t list_of(const struct replay_run *run, enum store_kind kind, size_t
 
 enum status replay_open_spool(struct replay_run *run)
 {
-    enum status status = spool_create(STORE_KIND_COUNT * count_names(run), &run->spool);
-    if (status == STATUS_OK && run->threads) {
-        status = spool_queue_create(run->threads, run->spool, &run->queue);
-    }
+    const enum status status = spool_create(STORE_KIND_COUNT * count_names(run), &run->spool);
     return status == STATUS_OK
                ? STATUS_OK
                : err_set(&run->err, status, FAULT_NO_MEMORY, "replay", "out of memory");
@@ -35,24 +32,16 @@ enum status replay_open_spool(struct replay_run *run)
 
 void replay_close_spool(struct replay_run *run)
 {
-    spool_queue_destroy(run->queue);
     spool_destroy(run->spool);
 }
 
 static void spool_row(struct replay_run *run, const struct store_row *row, size_t index)
 {
     const struct spool_row stored_row = {row->t_us, row->lag_s, row->json, row->json_bytes};
-    const size_t list = list_of(run, row->kind, index);
-    if (run->queue) {
-        spool_queue_row(run->queue, list, &stored_row);
-    } else if (run->spool_status == STATUS_OK) {
-        run->spool_status = spool_add(run->spool, list, &stored_row, &run->err);
+    if (run->spool_status == STATUS_OK) {
+        run->spool_status =
+            spool_add(run->spool, list_of(run, row->kind, index), &stored_row, &run->err);
     }
-}
-
-enum status replay_end_spool(struct replay_run *run)
-{
-    return run->queue ? spool_queue_end(run->queue, &run->err) : run->spool_status;
 }
 
 static const char *show_lap(int64_t us, char text[16])
@@ -133,11 +122,6 @@ static void spool_bar(void *context, const struct bar *bar)
 static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
 {
     struct record_row r;
-    if (effect->kind == EFFECT_ENTRY && run->queue) {
-        spool_queue_entry(run->queue, list_of(run, STORE_ENTRIES, effect->pair), effect->entry,
-                          pair);
-        return;
-    }
     if (effect->kind == EFFECT_ENTRY) {
         row_of_entry(&r, effect->entry, pair);
     } else if (effect->kind == EFFECT_ALARM) {
@@ -212,7 +196,7 @@ enum status replay_run_files(struct replay_run *run, const char *const *paths, s
         const struct replay_input input = {.paths = paths, .count = count};
         status = replay_read_files(run->replay, run->file, &input, &run->err);
     }
-    return status == STATUS_OK ? replay_end_spool(run) : status;
+    return status == STATUS_OK ? run->spool_status : status;
 }
 
 void replay_run_free(struct replay_run *run)

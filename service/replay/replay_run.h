@@ -10,8 +10,6 @@
 #include "logger/storage/store.h"
 #include "service/replay/replay.h"
 #include "service/replay/spool.h"
-#include "service/replay/spool_queue.h"
-#include "service/replay/threads.h"
 #include "web/http/query.h"
 
 struct replay_options {
@@ -25,7 +23,6 @@ struct replay_options {
     const struct query *only; /* verdicts and times of the records that are kept; NULL: all */
     bool colour;              /* of verdicts */
     double speed;             /* 0: as fast as possible */
-    int jobs;                 /* threads, 1.. */
     double pause_max_days;    /* lines stamped farther ahead are skipped */
 };
 
@@ -34,11 +31,9 @@ struct replay_run {
     struct replay_options options;
     const struct lab_file *file; /* borrowed */
     struct replay *replay;
-    struct threads *threads;   /* borrowed; NULL: the caller's thread is the only one */
-    struct spool *spool;       /* NULL when records are printed as they come */
-    struct spool_queue *queue; /* its front end with threads */
-    enum status spool_status;  /* the first failure; with a queue, the queue has it */
-    struct err err;
+    struct spool *spool;      /* NULL when records are printed as they come */
+    enum status spool_status; /* the first failure: after it nothing is spooled */
+    struct err err;           /* its reason */
     uint64_t alarms_left_out; /* by a choice of verdicts: it asks for moves */
 };
 
@@ -48,16 +43,13 @@ bool replay_keeps_pair(const struct replay_run *run, const char *name);
 /* Receives the effects of the run: spools records, or prints them. */
 void replay_write_effect(void *context, const struct effect *effect);
 
-/* Prepare to group records. Call it before the first record, and after run->file and
- * run->threads are set. run->err has the reason of a failure. */
+/* Prepare to group records. Call it before the first record, and after run->file is set.
+ * run->err has the reason of a failure. */
 MUST_USE enum status replay_open_spool(struct replay_run *run);
-/* Finish after the last record and before reading them; fails if any is missing. Errors as
- * above. */
-MUST_USE enum status replay_end_spool(struct replay_run *run);
 void replay_close_spool(struct replay_run *run); /* also allowed if none was opened */
 
-/* All of it for files: opens the spool, creates the replay, reads as replay_read_files() does,
- * and finishes. run->file and run->threads are set. Free it in any case. */
+/* All of it for files: opens the spool, creates the replay, and reads as replay_read_files()
+ * does. Fails if any record is missing. run->file is set. Free it in any case. */
 MUST_USE enum status replay_run_files(struct replay_run *run, const char *const *paths,
                                       size_t count);
 void replay_run_free(struct replay_run *run);

@@ -1,13 +1,20 @@
 /* Measures `tandem replay --json` on long recordings: telemetry and moves, of one pair and of
- * many, each short and long, to show that the peak of memory does not grow; with one thread and
- * with two; against programs that only read the lines (jq, and those of tests/bench/peers).
- * Then only the document of many pairs, against one pair with as many entries.
+ * many, each short and long, to show that the peak of memory does not grow; against programs
+ * that only read the lines (jq, and those of tests/bench/peers). Sparse recordings have a
+ * sample or a move a second, as those of labs have. Then only the document of many pairs,
+ * against one pair with as many entries.
  *
  * bench_replay [LINES [RUNS]]
  */
 #include "tests/bench/recording.h"
 
-enum { MANY = 10000, ROUND_US = 40000, RUNS_MAX = 15, LONG_FACTOR = 5 };
+enum { MANY = 10000, RUNS_MAX = 15, LONG_FACTOR = 5 };
+
+struct mix {
+    const char *name;
+    uint32_t pairs, telemetry_percent;
+    int64_t round_us; /* time between two messages of a pair */
+};
 
 static long lines_wanted = 400000;
 static int runs = 5;
@@ -26,7 +33,7 @@ static void write_lab(uint32_t pairs)
     (void)fclose(out);
 }
 
-static double write_recording(uint32_t pairs, uint32_t telemetry_percent, long lines)
+static double write_recording(const struct mix *mix, long lines)
 {
     static char line[MESSAGE_LINE_MAX];
     struct recording r;
@@ -35,10 +42,10 @@ static double write_recording(uint32_t pairs, uint32_t telemetry_percent, long l
     if (!out) {
         bench_fail("cannot write");
     }
-    recording_start(&r, pairs, telemetry_percent, ROUND_US / pairs);
+    recording_start(&r, mix->pairs, mix->telemetry_percent, mix->round_us / mix->pairs);
     for (long i = 0; i < lines; i++) {
         struct message m;
-        recording_next(&r, (uint32_t)i % pairs, &m);
+        recording_next(&r, (uint32_t)i % mix->pairs, &m);
         const size_t bytes = message_format(&m, line, sizeof line);
         bytes_written += (double)bytes;
         if (fwrite(line, 1, bytes, out) != bytes) {
@@ -52,7 +59,7 @@ static double write_recording(uint32_t pairs, uint32_t telemetry_percent, long l
 
 /* ---- readers of the recording ---- */
 
-enum who { OURS, OURS_BY_TWO, JQ, NODE, PYTHON, SIMDJSON, WHO_COUNT };
+enum who { OURS, JQ, NODE, PYTHON, SIMDJSON, WHO_COUNT };
 
 struct reader {
     const char *name;
@@ -69,9 +76,6 @@ static struct reader reader_of(enum who who)
     (void)snprintf(simdjson + used, sizeof simdjson - used, "/tests/bench/lines_simdjson");
     const struct reader readers[WHO_COUNT] = {
         [OURS] = {"tandem", {TANDEM_PROGRAM, "replay", "--json", "-c", lab, path}, NULL},
-        [OURS_BY_TWO] = {"two",
-                         {TANDEM_PROGRAM, "replay", "--json", "-c", lab, path, "--jobs", "2"},
-                         NULL},
         [JQ] = {"jq", {"jq", "-c", ".", path}, "/usr/bin/jq"},
         [NODE] = {"node",
                   {"node", TANDEM_SOURCE_DIR "/tests/bench/peers/lines.js", path},
@@ -85,7 +89,7 @@ static struct reader reader_of(enum who who)
 }
 
 struct timing {
-    double cpu_s[RUNS_MAX], wall_s[RUNS_MAX], rss_mib;
+    double cpu_s[RUNS_MAX], rss_mib;
 };
 
 /* In turns, so that what else the machine does meets all of them. */
@@ -100,7 +104,6 @@ static void time_all(struct timing timing[WHO_COUNT], unsigned wanted)
             const struct bench_run took = bench_program(reader.argv);
             struct timing *t = &timing[who];
             t->cpu_s[run] = took.cpu_s;
-            t->wall_s[run] = took.wall_s;
             t->rss_mib = took.rss_mib > t->rss_mib ? took.rss_mib : t->rss_mib;
         }
     }
@@ -128,25 +131,23 @@ static void print_peers(struct timing timing[WHO_COUNT], double lines)
     }
 }
 
-static void bench_mix(const char *name, uint32_t pairs, uint32_t telemetry_percent)
+static void bench_mix(const struct mix *mix)
 {
     static struct timing timing[WHO_COUNT], longer[WHO_COUNT];
     memset(timing, 0, sizeof timing);
     memset(longer, 0, sizeof longer);
-    write_lab(pairs);
-    const double bytes = write_recording(pairs, telemetry_percent, lines_wanted);
+    write_lab(mix->pairs);
+    const double bytes = write_recording(mix, lines_wanted);
     time_all(timing, ~0U);
-    (void)write_recording(pairs, telemetry_percent, LONG_FACTOR * lines_wanted);
+    (void)write_recording(mix, LONG_FACTOR * lines_wanted);
     time_all(longer, 1U << OURS);
-    const double faster = median_ratio(timing[OURS].wall_s, timing[OURS_BY_TWO].wall_s);
-    const double dearer = median_ratio(timing[OURS_BY_TWO].cpu_s, timing[OURS].cpu_s);
     (void)printf(
         "{\"bench\":\"replay\",\"mix\":\"%s\",\"pairs\":%u,\"lines\":%ld,\"line_bytes\":%.0f,"
-        "\"runs\":%d,\"events_per_cpu_s\":%.0f,\"by_two_faster\":%.2f,\"by_two_cpu\":%.2f,"
-        "\"rss_MiB\":%.1f,\"long_lines\":%ld,\"long_events_per_cpu_s\":%.0f,"
+        "\"runs\":%d,\"events_per_cpu_s\":%.0f,\"rss_MiB\":%.1f,\"long_lines\":%ld,\"long_"
+        "events_per_cpu_s\":%.0f,"
         "\"long_rss_MiB\":%.1f",
-        name, pairs, lines_wanted, bytes / (double)lines_wanted, runs,
-        (double)lines_wanted / bench_median(timing[OURS].cpu_s, (size_t)runs), faster, dearer,
+        mix->name, mix->pairs, lines_wanted, bytes / (double)lines_wanted, runs,
+        (double)lines_wanted / bench_median(timing[OURS].cpu_s, (size_t)runs),
         timing[OURS].rss_mib, LONG_FACTOR * lines_wanted,
         LONG_FACTOR * (double)lines_wanted / bench_median(longer[OURS].cpu_s, (size_t)runs),
         longer[OURS].rss_mib);
@@ -162,10 +163,10 @@ static void bench_document(uint32_t pairs, long moves)
     memset(many, 0, sizeof many);
     memset(one, 0, sizeof one);
     write_lab(pairs);
-    (void)write_recording(pairs, 0, 3 * moves * pairs);
+    (void)write_recording(&(struct mix){"moves", pairs, 0, 40000}, 3 * moves * pairs);
     time_all(many, 1U << OURS);
     write_lab(1);
-    (void)write_recording(1, 0, 3 * moves * pairs);
+    (void)write_recording(&(struct mix){"moves", 1, 0, 40000}, 3 * moves * pairs);
     time_all(one, 1U << OURS);
     (void)printf("{\"bench\":\"replay_document\",\"pairs\":%u,\"entries\":%ld,\"runs\":%d,"
                  "\"cpu_s\":%.3f,\"rss_MiB\":%.1f,\"floor\":\"one pair with as many entries\","
@@ -178,6 +179,14 @@ static void bench_document(uint32_t pairs, long moves)
 
 int main(int argc, char **argv)
 {
+    static const struct mix mixes[] = {
+        {"telemetry", 1, 100, 40000},
+        {"telemetry", MANY, 100, 40000},
+        {"moves", 1, 0, 40000},
+        {"moves", MANY, 0, 40000},
+        {"sparse telemetry", 1, 100, 1000000},
+        {"sparse moves", 1, 0, 333333},
+    };
     char dir[] = "/tmp/bench_replay.XXXXXX";
     lines_wanted = argc > 1 ? strtol(argv[1], NULL, 10) : lines_wanted;
     runs = argc > 2 ? (int)strtol(argv[2], NULL, 10) : runs;
@@ -186,10 +195,9 @@ int main(int argc, char **argv)
     }
     (void)snprintf(lab, sizeof lab, "%s/lab.yaml", dir);
     (void)snprintf(path, sizeof path, "%s/recording.jsonl", dir);
-    bench_mix("telemetry", 1, 100);
-    bench_mix("telemetry", MANY, 100);
-    bench_mix("moves", 1, 0);
-    bench_mix("moves", MANY, 0);
+    for (size_t i = 0; i < COUNT(mixes); i++) {
+        bench_mix(&mixes[i]);
+    }
     bench_document(3000, 20);
     bench_document(MANY, 20);
     (void)unlink(path);

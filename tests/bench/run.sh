@@ -7,7 +7,7 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
 [ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page fleet_bursts team_grants compare
 # A peer of bench_replay in C++, if compiler and library are installed (Debian: g++, libsimdjson-dev).
-c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
+c++ -O3 -march=native -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
     echo "bench_replay goes without simdjson" >&2
 # A peer of bench_ingest in Node (npm; better-sqlite3 is compiled if npm has no binary for this machine).
 [ -d build/release/npm/node_modules/better-sqlite3/build/Release ] ||

@@ -28,8 +28,6 @@ line() { echo "{\"tst\": \"2026-11-20T05:00:$1Z\", \"topic\": \"tandem/v1/$2\", 
 "$TANDEM" replay even.jsonl --json odd.jsonl --config=lab.yaml >two
 "$TANDEM" replay -c lab.yaml even.jsonl - --json <odd.jsonl >three
 cmp one two && cmp one three || fail "the order of the files shows"
-"$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl --json --jobs 3 >four
-cmp one four || fail "by three threads it is another document"
 grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fail "verdict: $(cat one)"
 
 # The records of a pair, a time or a verdict alone; counts are those of all.
@@ -115,17 +113,13 @@ for table in entries alarms log changes travel_time; do
     [ -s "tables/$table.csv" ] || fail "no $table.csv"
 done
 
-# Any number of threads gives the same document; tables of moves, and an output that cannot be written.
-"$TANDEM" replay -c lab.yaml odd.jsonl --csv by_threads --jobs 3 >/dev/null
-diff -r tables by_threads || fail "by three threads they are other tables"
-for jobs in 1 3; do "$TANDEM" replay -c lab.yaml tables/entries.csv --json --jobs "$jobs" >"moves.$jobs"; done
-grep -q '"verdict":"TIMEOUT"' moves.1 && cmp moves.1 moves.3 || fail "by three threads a table of moves makes another document"
+# The table of entries is a table of moves; an output that cannot be written is reported.
+"$TANDEM" replay -c lab.yaml tables/entries.csv --json >moves
+grep -q '"verdict":"TIMEOUT"' moves || fail "a table of moves: $(cat moves)"
 if [ -w /dev/full ]; then
-    for jobs in 1 3; do
-        code=0
-        "$TANDEM" replay -c lab.yaml odd.jsonl --json --jobs "$jobs" >/dev/full 2>err || code=$?
-        [ "$code" = 1 ] && grep -qF 'standard output: cannot be written' err || fail "a full disk, $jobs threads: $code, $(cat err)"
-    done
+    code=0
+    "$TANDEM" replay -c lab.yaml odd.jsonl --json >/dev/full 2>err || code=$?
+    [ "$code" = 1 ] && grep -qF 'standard output: cannot be written' err || fail "a full disk: $code, $(cat err)"
 fi
 
 # refuse STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
@@ -144,7 +138,6 @@ refuse 2 'needs FILE...' -c lab.yaml
 refuse 2 "unknown option '--jsn'" -c lab.yaml --jsn odd.jsonl
 refuse 2 'a number within' -c lab.yaml --speed -1 odd.jsonl
 refuse 2 'a number within' -c lab.yaml --pause-max -1 odd.jsonl
-refuse 2 'within 1 .. 64' -c lab.yaml --jobs 0 odd.jsonl
 refuse 2 '[file_unreadable] none.yaml: ' -c none.yaml odd.jsonl
 refuse 1 '[file_unreadable] none.jsonl: ' -c lab.yaml none.jsonl
 refuse 1 '[file_unwritable] /proc/none: ' -c lab.yaml --csv /proc/none odd.jsonl

@@ -1,12 +1,11 @@
-/* needs: threads */
-/* The spool of a replay, and its queue with threads: lists come back whole and in order, and a
- * file that cannot be written is reported. */
+/* The spool of a replay: lists come back whole and in order, and a file that cannot be written
+ * is reported. */
 #include "tests/support/check.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "service/replay/spool_queue.h"
+#include "service/replay/spool.h"
 
 struct seen {
     uint64_t next, rows, stop_after; /* 0: never */
@@ -48,13 +47,6 @@ static enum status add_row(struct spool *s, size_t list, uint64_t k, struct err 
     char text[512];
     const struct spool_row row = row_of(list, k, text);
     return spool_add(s, list, &row, err);
-}
-
-static void queue_row(struct spool_queue *q, size_t list, uint64_t k)
-{
-    char text[512];
-    const struct spool_row row = row_of(list, k, text);
-    spool_queue_row(q, list, &row);
 }
 
 static void expect_rows(struct spool *s, size_t list, uint64_t count, uint64_t newest,
@@ -106,31 +98,6 @@ static void test_lists(void)
     spool_destroy(s);
 }
 
-/* The same by threads, and by one that has no help. */
-static void test_queue(void)
-{
-    for (unsigned by = 1; by <= 4; by++) {
-        struct threads *threads = NULL;
-        struct spool *s = NULL;
-        struct spool_queue *q = NULL;
-        struct err err = {0};
-        uint64_t count[LISTS] = {0};
-        CU_ASSERT_EQUAL_FATAL(threads_create(by, &threads), STATUS_OK);
-        CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, &s), STATUS_OK);
-        CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
-        srand(check_seed(6));
-        for (int i = 0; i < ROWS; i++) {
-            const size_t list = draw_list();
-            queue_row(q, list, count[list]++);
-        }
-        CHECK_INT("all in", spool_queue_end(q, &err), STATUS_OK);
-        expect_all(s, count);
-        spool_queue_destroy(q);
-        spool_destroy(s);
-        threads_destroy(threads);
-    }
-}
-
 static void test_nothing(void)
 {
     struct spool *s = NULL;
@@ -145,51 +112,21 @@ static void test_nothing(void)
 static void test_full(void)
 {
     struct rlimit before;
-    struct threads *threads = NULL;
-    struct spool *s[2] = {NULL, NULL};
-    struct spool_queue *q = NULL;
-    struct err err[2] = {{0}, {0}};
+    struct spool *s = NULL;
+    struct err err = {0};
     enum status status = STATUS_OK;
     (void)signal(SIGXFSZ, SIG_IGN);
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit small = {8192, before.rlim_max};
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s[0]), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s[1]), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(threads_create(2, &threads), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s[1], &q), STATUS_OK);
-    for (uint64_t k = 0; k < 10000; k++) {
-        status = status == STATUS_OK ? add_row(s[0], k % 2, k / 2, &err[0]) : status;
-        queue_row(q, k % 2, k / 2);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s), STATUS_OK);
+    for (uint64_t k = 0; k < 10000 && status == STATUS_OK; k++) {
+        status = add_row(s, k % 2, k / 2, &err);
     }
     CHECK_INT("told", status, STATUS_E_IO);
-    CHECK_TEXT("why", fault_name(err[0].fault), "file_unwritable");
-    CHECK_INT("reported by the queue", spool_queue_end(q, &err[1]), STATUS_E_IO);
-    CHECK_TEXT("why", err[1].text, err[0].text);
+    CHECK_TEXT("why", fault_name(err.fault), "file_unwritable");
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &before), 0);
-    spool_queue_destroy(q);
-    spool_destroy(s[0]);
-    spool_destroy(s[1]);
-    threads_destroy(threads);
-}
-
-/* Rows that are only in the queue are freed with it. */
-static void test_unended(void)
-{
-    struct threads *threads = NULL;
-    struct spool *s = NULL;
-    struct spool_queue *q = NULL;
-    CU_ASSERT_EQUAL_FATAL(threads_create(3, &threads), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, &s), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
-    for (uint64_t k = 0; k < 2000; k++) {
-        queue_row(q, 0, k);
-    }
-    spool_queue_destroy(q);
     spool_destroy(s);
-    threads_destroy(threads);
-    spool_queue_destroy(NULL);
-    threads_destroy(NULL);
 }
 
 /* If $TMPDIR is no directory, another place is used. */
@@ -212,10 +149,8 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("spool", NULL, NULL);
     CU_add_test(suite, "lists", test_lists);
-    CU_add_test(suite, "queue", test_queue);
     CU_add_test(suite, "nothing", test_nothing);
     CU_add_test(suite, "full", test_full);
-    CU_add_test(suite, "unended", test_unended);
     CU_add_test(suite, "elsewhere", test_elsewhere);
     return check_run();
 }
