@@ -12,7 +12,7 @@ enum {
     REMOVE_LIMIT = 1000, /* rows per retention step: short enough not to delay a batch */
     REMOVE_EVERY_S = 60, /* s, lab time */
     IDLE_MS = 3600 * 1000,
-    FOLD_SHARE = 4 /* pause between folds, as a multiple of the time of a fold */
+    UPKEEP_SHARE = 4 /* pause between steps of upkeep, as a multiple of a step's time */
 };
 
 /* A waiting row with copies of its texts. */
@@ -45,8 +45,8 @@ struct store_queue {
     /* Used by the thread only. */
     int64_t newest_us; /* of all rows committed */
     int64_t removed_us;
-    bool open;          /* the store is open */
-    int64_t fold_at_ms; /* time of the next fold */
+    bool open;            /* the store is open */
+    int64_t upkeep_at_ms; /* time of the next step of upkeep */
 };
 
 void store_queue_params_init(struct store_queue_params *params)
@@ -257,27 +257,23 @@ static void check_wal(struct store_queue *q)
     count_upkeep(q, store_check_wal(q->store, &err), &err);
 }
 
-/* One step of retention when it is due. Not under the lock. */
-static void remove_old(struct store_queue *q)
+static bool retention_is_due(const struct store_queue *q)
 {
-    const double newest_s = lab_s(q->newest_us);
-    if (!(q->params.retain_s > 0.0) || q->newest_us == LAB_TIME_NONE ||
-        (q->removed_us != LAB_TIME_NONE &&
-         newest_s - lab_s(q->removed_us) < (double)REMOVE_EVERY_S)) {
-        return;
-    }
-    uint64_t removed = 0;
-    struct err err = {0};
-    const int64_t before_us = lab_us(newest_s - q->params.retain_s);
+    return q->params.retain_s > 0.0 && q->newest_us != LAB_TIME_NONE &&
+           (q->removed_us == LAB_TIME_NONE ||
+            lab_s(q->newest_us) - lab_s(q->removed_us) >= (double)REMOVE_EVERY_S);
+}
+
+/* One step of retention. Not under the lock. */
+static enum status remove_old(struct store_queue *q, uint64_t *removed, struct err *err)
+{
+    const int64_t before_us = lab_us(lab_s(q->newest_us) - q->params.retain_s);
     const enum status status =
-        store_remove_before(q->store, before_us, REMOVE_LIMIT, &removed, &err);
-    if (status != STATUS_OK || removed < REMOVE_LIMIT) {
+        store_remove_before(q->store, before_us, REMOVE_LIMIT, removed, err);
+    if (status != STATUS_OK || *removed < REMOVE_LIMIT) {
         q->removed_us = q->newest_us;
     }
-    lock_acquire(&q->lock);
-    q->stats.removed += removed;
-    count_upkeep(q, status, &err);
-    lock_release(&q->lock);
+    return status;
 }
 
 /* Call with the lock held. Is a batch due, and if not, when? */
@@ -330,40 +326,42 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
     if (status == STATUS_OK) {
         finish_batch(q, &batch);
         *retry_ms = q->params.retry_ms_min;
-        lock_release(&q->lock);
-        remove_old(q);
-        lock_acquire(&q->lock);
         check_wal(q);
         return 0;
     }
     return record_failure(q, &err, retry_ms);
 }
 
-/* Call with the lock held; releases it meanwhile. Folds some of the waiting entries. */
-static void do_fold(struct store_queue *q)
+/* Call with the lock held; releases it meanwhile. Removes some of the old rows, else folds some
+ * of the waiting entries. */
+static void do_upkeep(struct store_queue *q)
 {
     struct err err = {0};
     bool more = false;
+    uint64_t removed = 0;
+    const bool retention = retention_is_due(q);
     const int64_t from_ms = monotonic_ms();
     lock_release(&q->lock);
     enum status status = look_at_file(q, &err);
     if (status == STATUS_OK) {
-        status = store_fold(q->store, &more, &err);
+        status = retention ? remove_old(q, &removed, &err) : store_fold(q->store, &more, &err);
     }
     lock_acquire(&q->lock);
     const int64_t now_ms = monotonic_ms();
-    q->fold_at_ms = now_ms + FOLD_SHARE * (now_ms - from_ms) + 1;
+    q->upkeep_at_ms = now_ms + UPKEEP_SHARE * (now_ms - from_ms) + 1;
+    q->stats.removed += removed;
     count_upkeep(q, status, &err);
     check_wal(q);
     if (status != STATUS_OK) {
-        q->fold_at_ms = now_ms + q->params.retry_ms_max;
+        q->upkeep_at_ms = now_ms + q->params.retry_ms_max;
     }
 }
 
-/* Folding waits while batches fail, so that their error is the one reported. */
-static bool fold_is_due(const struct store_queue *q)
+/* Upkeep waits while batches fail, so that their error is the one reported. */
+static bool upkeep_is_due(const struct store_queue *q)
 {
-    return !q->stop && !q->stats.failing && q->open && store_is_due(q->store);
+    return !q->stop && !q->stats.failing && q->open &&
+           (retention_is_due(q) || store_is_due(q->store));
 }
 
 static void *run_store_thread(void *context)
@@ -378,17 +376,17 @@ static void *run_store_thread(void *context)
         if (q->stop && (q->stats.waiting_rows == 0 || now_ms >= q->stop_ms)) {
             break;
         }
+        if (upkeep_is_due(q) && now_ms >= q->upkeep_at_ms) {
+            do_upkeep(q);
+            continue;
+        }
         const bool due = batch_is_due(q, now_ms, &due_ms);
         if ((due || q->look) && now_ms >= retry_at_ms) {
             retry_at_ms = due ? do_batch(q, &retry_ms) : do_look(q, &retry_ms);
             continue;
         }
         int64_t at_ms = due || q->look ? retry_at_ms : due_ms;
-        if (fold_is_due(q) && now_ms >= q->fold_at_ms) {
-            do_fold(q);
-            continue;
-        }
-        at_ms = fold_is_due(q) && q->fold_at_ms < at_ms ? q->fold_at_ms : at_ms;
+        at_ms = upkeep_is_due(q) && q->upkeep_at_ms < at_ms ? q->upkeep_at_ms : at_ms;
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
         lock_wait(&q->work, &q->lock, at_ms * 1000);
     }
