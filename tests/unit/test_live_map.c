@@ -278,12 +278,31 @@ static void test_refusals(void)
     CHECK_NEAR("a pose out of this world is none", real->track.odometry.x_m, 2.0, 0.0, 1e-9);
     b->t_us += 1000000;
     send_pose(b, SIDE_REAL, &at, "first");
+    const uint64_t version = map->version;
     send_pose(b, SIDE_REAL, &AT_REST, "second"); /* its program has restarted */
+    CHECK_INT("readers are told", map->version, version + 1);
     struct plane_pose now = AT_REST;
     CHECK("not located until the next sweep", !live_map_locate(map, SIDE_REAL, &now, &now));
     send_sweep(b, SIDE_REAL, &at, &AT_REST, &AT_REST);
     CHECK("located again", live_map_locate(map, SIDE_REAL, &now, &now));
     CHECK_NEAR("where it stood", now.x_m, 2.0, 0.0, 0.03);
+    free_bench(b);
+}
+
+/* A map begins with a sweep that shows its place; a bad first one leaves it empty. */
+static void test_first_sweep(void)
+{
+    struct bench *b = make_bench();
+    const struct live_map *map = lab_map(b->lab, 0);
+    const struct live_map_robot *real = &map->robot[SIDE_REAL];
+    const struct plane_pose at = {2.0, 2.5, 0.1}, outside = {200.0, 2.5, 0.1};
+    send_sweep(b, SIDE_REAL, &at, &outside, &AT_REST);
+    b->t_us += 1000000;
+    CHECK_INT("none inside the corners", map->sweeps, 0);
+    CHECK_INT("counted", real->track.outcomes[SCAN_FEW_RAYS], 1);
+    drive_both(b, 0, 3);
+    CHECK_INT("the next ones make the map", map->sweeps, 3);
+    CHECK_NEAR("where they say", real->track.belief.at.x_m, 4.0, 0.0, 0.05);
     free_bench(b);
 }
 
@@ -413,6 +432,7 @@ int main(void)
     CU_add_test(suite, "moves", test_moves);
     CU_add_test(suite, "a pair", test_pair);
     CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "the first sweep", test_first_sweep);
     CU_add_test(suite, "correction", test_correction);
     CU_add_test(suite, "options", test_options);
     CU_add_test(suite, "checkpoint", test_checkpoint);

@@ -134,6 +134,7 @@ static void apply_to_robot(struct live_map *map, const struct live_map_params *p
     struct live_map_robot *r = &map->robot[side];
     struct sweep_source source = {.pose = (enum sweep_pose)p->poses};
     const uint64_t refused = count_refused(&r->collector);
+    const bool restarted = r->collector.restarted;
     memcpy(source.angle, p->angle, sizeof source.angle);
     memcpy(source.range, p->range, sizeof source.range);
     if (sweep_collector_add(&r->collector, &source, side, event)) {
@@ -146,7 +147,8 @@ static void apply_to_robot(struct live_map *map, const struct live_map_params *p
             use_sweep(map, p, side);
         }
     }
-    map->version += count_refused(&r->collector) != refused;
+    map->version +=
+        count_refused(&r->collector) != refused || r->collector.restarted != restarted;
 }
 
 void live_map_apply(struct live_map *map, const struct live_map_params *p,

@@ -18,6 +18,22 @@ static void match_sweep(struct map_track *t, const struct grid *grid,
     t->largest_rad = fmax(t->largest_rad, t->turned_rad);
 }
 
+/* Can a map begin with this sweep? All later ones are matched on it. */
+static bool shows_place(const struct grid_place *place, const struct plane_pose *at,
+                        const struct grid_sweep *sweep)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct grid_ray *ray = &sweep->rays[i];
+        const double yaw = at->yaw_rad + ray->angle_rad;
+        const double x = (at->x_m + ray->range_m * cos(yaw) - place->x_min_m) / place->cell_m;
+        const double y = (at->y_m + ray->range_m * sin(yaw) - place->y_min_m) / place->cell_m;
+        seen += ray->range_m < sweep->range_max_m && x >= 0.0 && y >= 0.0 &&
+                x < (double)place->width && y < (double)place->height;
+    }
+    return seen >= MAP_RAYS_LEAST;
+}
+
 bool map_track_sweep(struct map_track *t, struct grid *grid, const struct plane_pose *at,
                      const struct grid_sweep *sweep, bool build)
 {
@@ -37,7 +53,10 @@ bool map_track_sweep(struct map_track *t, struct grid *grid, const struct plane_
     t->begun = true;
     t->restarted = false;
     if (build && grid->sweeps == 0) {
-        t->match = (struct scan_match){.outcome = SCAN_MATCHED};
+        const bool shows = shows_place(&grid->place, at, sweep);
+        t->belief = pose_belief_at(at);
+        t->match = (struct scan_match){.outcome = shows ? SCAN_MATCHED : SCAN_FEW_RAYS};
+        t->outcomes[SCAN_FEW_RAYS] += !shows;
     } else {
         match_sweep(t, grid, sweep);
     }

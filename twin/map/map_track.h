@@ -18,8 +18,8 @@ struct map_track { /* all zero at first: no sweep yet */
 };
 
 /* Applies a sweep taken at the stated pose `at`: moves the belief as odometry did, corrects it,
- * and with `build` adds a sweep that matched to the map. The first sweep of all begins the map.
- * Returns whether it was added. */
+ * and with `build` adds a sweep that matched to the map. The first one with MAP_RAYS_LEAST rays
+ * at surfaces inside the map's corners begins it. Returns whether it was added. */
 bool map_track_sweep(struct map_track *track, struct grid *grid, const struct plane_pose *at,
                      const struct grid_sweep *sweep, bool build);
 

@@ -103,7 +103,7 @@ class MapTab {
 
     update(all) {
         const [data] = all;
-        const none = data.real.length + data.virtual.length === 0 && all.length === 1;
+        const none = data.real.length + data.virtual.length === 0 && all.length === 1 && !data.map && !data.sweeps;
         this.panel.hidden = none;
         show(this.message, none && empty("No pose yet",
             "The tracks come from the robots' telemetry, as soon as it has a pose [x, y, yaw]:",

@@ -269,6 +269,15 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
     memset(&r->l2_out, 0, sizeof r->l2_out);
 }
 
+/* Does the live map, once it has sweeps, know where this robot is? Its stated pose alone says
+ * nothing after its program has started again. */
+static bool is_off_map(const struct mission_plan *plan)
+{
+    struct plane_pose at = {0};
+    return plan->live && plan->live->sweeps > 0 &&
+           !live_map_locate(plan->live, plan->side, &at, &at);
+}
+
 /* Plans on the map of cells, and says why there is no route. */
 static void plan_on_cells(struct round *r, const char *what, const struct world_point *from,
                           const struct world_point *to)
@@ -338,7 +347,12 @@ static void plan_route(struct round *r, enum l2_request request)
     if (request == L2_REQUEST_GOAL && step) {
         to = m->plan->points[step->first];
     }
-    if (m->plan->cells || m->plan->live) {
+    if (is_off_map(m->plan)) {
+        m->routed = STATUS_E_EMPTY;
+        notify_user(r, 2, MISSION_ERROR,
+                    "%s: the live map does not know where the robot is since its program has "
+                    "started: let it SWEEP first", what);
+    } else if (m->plan->cells || m->plan->live) {
         plan_on_cells(r, what, &from, &to);
     } else {
         plan_among_obstacles(r, what, &from, &to);
