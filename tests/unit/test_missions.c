@@ -510,6 +510,11 @@ static void test_bad_input(void)
          "in_obstacle"},
         {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"shape\":\"ball\"}]}}",
          "unknown_value"},
+        {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacle\":[]}}", "unknown_key"},
+        {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"mappd\":true}]}}", "unknown_key"},
+        {"NAVIGATE",
+         "{\"goal_m\":[1,0],\"map\":{\"bounds_m\":null,\"obstacles\":[],\"cells\":{\"cell_m\":0.1}}}",
+         "not_applicable"},
         {"STEPS", "{\"steps\":[{\"sweep\":true,\"goal_m\":[1,1]}]}", "conflicting_keys"},
         {"STEPS", "{\"steps\":[{}]}", "conflicting_keys"},
     };

@@ -175,7 +175,10 @@ static bool scan_obstacle_member(struct json_scan *s, const struct json_text *ke
                      : json_text_is(key, "appears_s") ? &o->what.appears_s
                      : json_text_is(key, "leaves_s")  ? &o->what.leaves_s
                                                       : NULL;
-    return number ? json_scan_number(s, number) : json_scan_skip(s, NULL, NULL);
+    return number ? json_scan_number(s, number)
+                  : json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                                   "a member of an obstacle was expected: name, shape, "
+                                   "points_m, radius_m, mapped, appears_s or leaves_s");
 }
 
 static bool scan_obstacle(struct json_scan *s, struct world *world)
@@ -235,8 +238,13 @@ bool map_json_scan(struct json_scan *s, struct world *world)
                     return false;
                 }
             }
-        } else if (!json_scan_skip(s, NULL, NULL)) {
-            return false;
+        } else {
+            return json_text_is(&key, "cells")
+                       ? json_scan_fail(s, FAULT_NOT_APPLICABLE,
+                                        "a map of cells cannot come in a mission: leave "
+                                        "\"map\" out, and the pair's own is taken")
+                       : json_scan_fail(s, FAULT_UNKNOWN_KEY,
+                                        "bounds_m or obstacles of the map was expected");
         }
     }
     return !s->error;
