@@ -135,6 +135,26 @@ static void mark_blocks(const struct search *s)
     }
 }
 
+/* Takes the mark from blocks that no other block equals, so that few are sorted. Marks that
+ * share a slot stay. seen[slots]: memory. */
+static void unmark_single_blocks(const struct search *s, unsigned char *seen, size_t slots)
+{
+    memset(seen, 0, slots);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t k = 0; k < s->n; k++) {
+            if (!(s->mark[k] < HUGE_VAL)) {
+                continue;
+            }
+            unsigned char *count = &seen[(uint64_t)s->mark[k] % slots];
+            if (pass == 0) {
+                *count = *count > 0 ? 2 : 1;
+            } else if (*count < 2) {
+                s->mark[k] = HUGE_VAL;
+            }
+        }
+    }
+}
+
 /* Adds the block at row `to` if it repeats that at `from`, and no longer block contains it. */
 static void add_block(const struct search *s, size_t from, size_t to, struct copied_rows *out)
 {
@@ -197,6 +217,7 @@ enum status copied_rows_find(const struct copied_column *columns, size_t count, 
             s.surprise[k] += s.surprise[k - 1];
         }
         mark_blocks(&s);
+        unmark_single_blocks(&s, (unsigned char *)order->data, n * sizeof *order->data);
         gsl_sort_vector_index(order, &marks.vector);
         compare_blocks(&s, order, out);
     }
