@@ -26,32 +26,29 @@ struct residuals {
 static double select_smallest(double *x, size_t n, size_t k)
 {
     size_t low = 0;
-    size_t high = n;
+    size_t last = n - 1;
 
     for (;;) {
-        const double pivot = x[low + (high - low) / 2];
-        size_t less = low;
-        for (size_t i = low; i < high; i++) {
+        const size_t middle = low + (last - low) / 2;
+        const double pivot = x[middle];
+        size_t at = low;
+        x[middle] = x[last];
+        for (size_t i = low; i < last; i++) {
             const double value = x[i];
-            x[i] = x[less];
-            x[less] = value;
-            less += value < pivot;
+            x[i] = x[at];
+            x[at] = value;
+            at += value < pivot;
         }
-        if (k < less) {
-            high = less;
-            continue;
-        }
-        size_t equal = less;
-        for (size_t i = less; i < high; i++) {
-            const double value = x[i];
-            x[i] = x[equal];
-            x[equal] = value;
-            equal += !(value > pivot);
-        }
-        if (k < equal) {
+        x[last] = x[at];
+        x[at] = pivot;
+        if (at == k) {
             return pivot;
         }
-        low = equal;
+        if (k < at) {
+            last = at - 1;
+        } else {
+            low = at + 1;
+        }
     }
 }
 
@@ -70,7 +67,7 @@ static double select_smallest(double *x, size_t n, size_t k)
 static void hull_edge(const struct clock_line_points *p, size_t from, double mid, size_t *left,
                       size_t *right)
 {
-    size_t hull[CLOCK_MAP_BUCKETS] = {0};
+    uint8_t hull[CLOCK_MAP_BUCKETS] = {0};
     size_t size = 0;
 
     for (size_t i = from; i < p->n; i++) {
@@ -84,7 +81,7 @@ static void hull_edge(const struct clock_line_points *p, size_t from, double mid
             }
             size--;
         }
-        hull[size++] = i;
+        hull[size++] = (uint8_t)i;
     }
     size_t k = 1;
     while (k + 1 < size && p->x_us[hull[k]] < mid) {
@@ -190,14 +187,20 @@ static double find_shape_inv(const struct clock_line *line)
     const double log_n = log((double)line->n);
     double low = SHAPE_INV_MIN;
     double high = 1.0;
+    struct weibull at_low = weibull_at(low, log_n);
+    /* The quantiles are powers: those at the middle are those at low times these roots. */
+    struct weibull root = weibull_at(high - low, log_n);
 
     for (int step = 0; step < SHAPE_STEPS; step++) {
         const double k = 0.5 * (low + high);
-        const struct weibull w = weibull_at(k, log_n);
+        root = (struct weibull){sqrt(root.median), sqrt(root.quartile), sqrt(root.lowest)};
+        const struct weibull w = {at_low.median * root.median, at_low.quartile * root.quartile,
+                                  at_low.lowest * root.lowest};
         /* (median - quartile) / (quartile - lowest) grows with k. */
         if ((line->median_us - line->quartile_us) * (w.quartile - w.lowest) >
             (w.median - w.quartile) * line->quartile_us) {
             low = k;
+            at_low = w;
         } else {
             high = k;
         }
