@@ -16,9 +16,9 @@ refuse() { echo "node.sh: server $NODE: $1" >&2; exit 1; }
 quoted() { printf "'%s'" "$(sed "s/'/''/g" "$SECRETS/$1")"; }
 
 own=$(address "$NODE")
-primary=$(address "$PRIMARY")
+written=$(address "$PRIMARY")
 printf '*:*:*:replicator:%s\n' "$(sed 's/[\\:]/\\&/g' "$SECRETS/replication_password")" >"$SCRATCH/passwords"
-upstream="host=${primary%:*} port=${primary#*:} user=replicator passfile=$SCRATCH/passwords application_name=s$NODE
+upstream="host=${written%:*} port=${written#*:} user=replicator passfile=$SCRATCH/passwords application_name=s$NODE
     sslmode=verify-full sslrootcert=$SECRETS/ca.pem"
 
 make_primary() {
@@ -41,8 +41,8 @@ RULES
 }
 
 copy_primary() {
-    until pg_isready -q -h "${primary%:*}" -p "${primary#*:}"; do
-        echo "node.sh: server $NODE waits for $primary" >&2
+    until pg_isready -q -h "${written%:*}" -p "${written#*:}"; do
+        echo "node.sh: server $NODE waits for $written" >&2
         sleep 1
     done
     pg_basebackup -D "$PGDATA.new" -c fast -d "$upstream"
