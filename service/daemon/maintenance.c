@@ -278,15 +278,25 @@ static void report_left_out(struct daemon *d, const struct store_queue_stats *s)
     }
 }
 
-/* Reports once what is wrong with the daemon's place in the database. */
-static void watch_engine(struct daemon *d)
+/* Reports what is wrong with the daemon's place in the database, at once and then once a minute.
+ * The store of an idle lab writes nothing, so it cannot notice that the database is gone: then
+ * the registration that failed counts as its failure. */
+static void watch_engine(struct daemon *d, struct store_queue_stats *s)
 {
     struct err err = {0};
-    const bool faulty = d->engine && engine_session_read_fault(d->engine, &err);
-    if (faulty && !d->maintenance.engine_faulty) {
-        log_write(LOG_ENGINE, NULL, "%s: %s", err.where, err.text);
+    const int64_t mono_us = lab_clock_monotonic_us();
+    if (!d->engine || !engine_session_read_fault(d->engine, &err)) {
+        d->maintenance.engine_us = 0;
+        return;
     }
-    d->maintenance.engine_faulty = faulty;
+    if (mono_us >= d->maintenance.engine_us) {
+        log_write(LOG_ENGINE, NULL, "%s: %s", err.where, err.text);
+        d->maintenance.engine_us = mono_us + CLOCK_US;
+    }
+    if (err.code == STATUS_E_IO && !s->failing) {
+        s->failing = true;
+        s->last_error = err;
+    }
 }
 
 static void watch_store(struct daemon *d)
@@ -295,12 +305,12 @@ static void watch_store(struct daemon *d)
     char text[160];
     store_queue_look(d->queue);
     store_queue_stats(d->queue, &s);
+    watch_engine(d, &s);
     describe_store(d, &s, text);
     set_health(d, &d->maintenance.health.store, d->maintenance.health.store_text,
                text[0] == '\0', text);
     report_store(d, &s);
     report_left_out(d, &s);
-    watch_engine(d);
     backfill_update(d, &s);
     d->maintenance.store_seen = s;
 }

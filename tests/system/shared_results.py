@@ -76,10 +76,13 @@ def stop_database(cluster, number):
 
 
 def check_outage(cluster, rig):
-    """The database is frozen: the lab goes on, readiness says so; afterwards the database has all."""
+    """The database is frozen: readiness says so before anything is to be stored, and the lab goes on; afterwards the
+    database has all.
+    """
     stop_database(cluster, signal.SIGSTOP)
-    move_pair(rig, "r1", 20, 40)
     rig.wait(lambda: ask(rig, "/readyz")[0] == 503, "not ready", 60)
+    rig.wait(lambda: "store_down" in rig.daemon_log.read_text(), "store_down", 60)
+    move_pair(rig, "r1", 20, 40)
     assert "no answer" in ask(rig, "/readyz")[2], ask(rig, "/readyz")
     rig.wait(lambda: ask(rig, "/api/v1/pairs/r2/entries")[0] == 503, "lists are refused", 60)
     assert ask(rig, "/api/v1/pairs/r1")[0] == 200  # what is live needs no database
