@@ -100,11 +100,15 @@ static struct piece *make_piece(const struct store_row *row)
     return piece;
 }
 
-/* Call with the lock held. */
+/* Call with the lock held. More of the same while the queue is behind is no new lack: the alarm
+ * about one is a row, which a full queue drops too. */
 static void record_lack(struct store_queue *q, enum status status, enum fault fault,
                         const char *why)
 {
-    q->stats.lacks++;
+    q->stats.missed++;
+    if (!q->stats.behind || q->stats.lack.fault != fault) {
+        q->stats.lacks++;
+    }
     q->stats.behind = true;
     q->stats.lack = (struct err){0};
     (void)err_set(&q->stats.lack, status, fault, "store", "%s", why);
@@ -496,10 +500,10 @@ void store_queue_lack(struct store_queue *queue, const struct err *why)
     lock_release(&queue->lock);
 }
 
-void store_queue_backfilled(struct store_queue *queue, uint64_t lacks)
+void store_queue_backfilled(struct store_queue *queue, uint64_t missed)
 {
     lock_acquire(&queue->lock);
-    queue->stats.behind = queue->stats.lacks != lacks;
+    queue->stats.behind = queue->stats.missed != missed;
     lock_release(&queue->lock);
 }
 

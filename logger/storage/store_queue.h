@@ -47,6 +47,7 @@ struct store_queue_stats {
     uint64_t reopened;   /* times that its file was gone or replaced and was reopened */
     size_t waiting_rows, waiting_bytes;
     uint64_t lacks;         /* times that it began to lack rows and needed a backfill */
+    uint64_t missed;        /* rows and files that it lacked, each counted */
     bool behind;            /* a backfill is still needed */
     bool failing;           /* the last batch, or reopening it, failed */
     struct err lack;        /* last reason for lacking rows; code STATUS_OK: never */
@@ -90,8 +91,8 @@ void store_queue_look(struct store_queue *queue);
 /* Declares that the store lacks rows, for this reason. */
 void store_queue_lack(struct store_queue *queue, const struct err *why);
 
-/* Declares that the rows lacking at this count of `lacks` have been backfilled and pushed. */
-void store_queue_backfilled(struct store_queue *queue, uint64_t lacks);
+/* Declares that the rows lacking at this count of `missed` have been backfilled and pushed. */
+void store_queue_backfilled(struct store_queue *queue, uint64_t missed);
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out);
 

@@ -233,7 +233,7 @@ static void *run_backfill(void *context)
     if (status == STATUS_OK) {
         report_backfill(&a, after.made_again - before.made_again,
                         lab_clock_monotonic_us() - began_us);
-        store_queue_backfilled(d->queue, m->lacks);
+        store_queue_backfilled(d->queue, m->missed);
     } else if (!atomic_load(&m->stop)) {
         log_write(LOG_STORE_LACKS, NULL, "cannot be rebuilt now: %s", err.text);
     }
@@ -267,7 +267,7 @@ static void ask_for_mark(struct daemon *d, const struct store_queue_stats *s)
     struct backfill *m = &d->backfill;
     if (s->behind && !s->failing && d->maintenance.health.restored &&
         lab_clock_monotonic_us() >= m->not_before_us) {
-        m->lacks = s->lacks;
+        m->missed = s->missed;
         m->phase = BACKFILL_WAITS;
         atomic_store(&m->percent, 0);
         atomic_store(&m->asks, true);

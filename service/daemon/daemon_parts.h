@@ -422,7 +422,7 @@ struct backfill {
     enum backfill_phase phase;
     struct journal_position to; /* replay lines before this one, */
     int64_t to_us;              /* and deadlines before this time */
-    uint64_t lacks;             /* the store queue's count at the beginning */
+    uint64_t missed;            /* the store queue's count at the beginning */
     int64_t not_before_us;      /* monotonic time of the next attempt */
     uint64_t records;           /* made by all attempts */
 };

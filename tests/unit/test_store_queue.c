@@ -149,6 +149,7 @@ static void meet_failing_disk(int code)
     CHECK("back-off", stats.failures < 60);
     CHECK_TEXT("failing", fault_name(stats.last_error.fault), "store_failed");
     CHECK_INT("dropped", stats.dropped, 20);
+    CHECK_INT("reported once", stats.lacks, 1);
     CHECK_INT("waiting", stats.waiting_rows, 50);
     CHECK("behind", stats.behind && !store_queue_covers(q, 1));
     chaos_between(1 << 30, 1 << 30, SQLITE_OK);
@@ -156,6 +157,8 @@ static void meet_failing_disk(int code)
     store_queue_stats(q, &stats);
     CHECK("healthy", !stats.failing);
     CHECK("still behind", stats.behind);
+    store_queue_backfilled(q, stats.missed - 1);
+    CHECK("a row was dropped meanwhile", !store_queue_covers(q, 1));
     CHECK_INT("committed", stats.committed, 51);
     chaos_between(0, 1 << 30, code);
     CHECK_INT("push", push_row(q, 100), STATUS_OK);
