@@ -181,7 +181,7 @@ class Machine:
         return path
 
     def start_broker(self):
-        settings = self.placed("mosquitto.conf")
+        settings = self.placed("broker.conf")
         self.start("broker", "sh", DEPLOY / "compose/broker.sh", settings,
                    env=dict(os.environ, SECRETS=str(self.secrets), SCRATCH=str(self.folder),
                             PATH=f"{pathlib.Path(find_mosquitto()).parent}:{os.environ['PATH']}"))
