@@ -42,42 +42,34 @@ static bool is_equal(const struct search *s, size_t a, size_t b)
     return equal;
 }
 
-/* A value that is common, and - log of its chance. */
-struct common_value {
-    double x, surprise;
-};
-
-/* Replaces the sorted values [m] by those that are less of a surprise than a value that occurs
- * once. Returns their number. A value that occurs twice and more has room for both. */
-static size_t list_common(double *sorted, size_t m, double once, struct common_value *common)
-{
-    size_t count = 0;
-    for (size_t k = 0, end = 0; k < m; k = end) {
-        const double x = sorted[k];
-        while (end < m && !(sorted[end] > x)) {
-            end++;
-        }
-        const double surprise = log((double)m / (double)(end - k));
-        if (surprise < once) {
-            common[count++] = (struct common_value){x, surprise};
-        }
-    }
-    return count;
-}
-
-/* Returns the surprise of a value; once: of one that is not common. */
-static double find_surprise(const struct common_value *common, size_t count, double once,
-                            double x)
+/* Returns the number of sorted values [m] below x, or up to it. */
+static size_t count_below(const double *sorted, size_t m, double x, bool equal)
 {
     size_t from = 0;
-    size_t left = count;
-    while (left > 0) {
-        const size_t half = left / 2;
-        const bool below = common[from + half].x < x;
+    while (m > 0) {
+        const size_t half = m / 2;
+        const double at = sorted[from + half];
+        const bool below = at < x || (equal && at <= x);
         from += below ? half + 1 : 0;
-        left = below ? left - half - 1 : half;
+        m = below ? m - half - 1 : half;
     }
-    return from < count && !(common[from].x > x) ? common[from].surprise : once;
+    return from;
+}
+
+/* Keeps those of the sorted values [m] that are less of a surprise than one that occurs once.
+ * Returns their number. */
+static size_t keep_common(double *sorted, size_t m, double once)
+{
+    size_t kept = 0;
+    for (size_t k = 0, end = 0; k < m; k = end) {
+        while (end < m && !(sorted[end] > sorted[k])) {
+            end++;
+        }
+        for (size_t i = k; i < end && log((double)m / (double)(end - k)) < once; i++) {
+            sorted[kept++] = sorted[i];
+        }
+    }
+    return kept;
 }
 
 /* Adds a column's part to the surprise of each row: the noise, or how often the value occurs,
@@ -94,16 +86,14 @@ static void add_surprise(const struct search *s, const struct copied_column *col
     const double range = m > 0 ? sorted[m - 1] - sorted[0] : 0.0;
     const double step = copied_step(column->quantum, range);
     const double of_noise = step > 0.0 ? log(VALUES_PER_SD * column->sd / step) : 0.0;
-    if (!(of_noise > 0.0)) {
-        return;
-    }
     const double once = fmin(of_noise, log((double)m));
-    struct common_value *common = (struct common_value *)(void *)sorted;
-    const size_t count = list_common(sorted, m, once, common);
-    for (size_t k = 1; k < s->n; k++) {
+    const size_t common = keep_common(sorted, m, once);
+    for (size_t k = 1; k < s->n && of_noise > 0.0; k++) {
         const double x = column->x[k];
         if (isfinite(x) && fabs(x - column->x[k - 1]) > 0.0) {
-            s->surprise[k] += find_surprise(common, count, once, x);
+            const size_t same =
+                count_below(sorted, common, x, true) - count_below(sorted, common, x, false);
+            s->surprise[k] += same > 0 ? log((double)m / (double)same) : once;
         }
     }
 }
@@ -132,26 +122,6 @@ static void mark_blocks(const struct search *s)
             }
         }
         s->mark[k] = (double)(hash >> 11);
-    }
-}
-
-/* Takes the mark from blocks that no other block equals, so that few are sorted. Marks that
- * share a slot stay. seen[slots]: memory. */
-static void unmark_single_blocks(const struct search *s, unsigned char *seen, size_t slots)
-{
-    memset(seen, 0, slots);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t k = 0; k < s->n; k++) {
-            if (!(s->mark[k] < HUGE_VAL)) {
-                continue;
-            }
-            unsigned char *count = &seen[(uint64_t)s->mark[k] % slots];
-            if (pass == 0) {
-                *count = *count > 0 ? 2 : 1;
-            } else if (*count < 2) {
-                s->mark[k] = HUGE_VAL;
-            }
-        }
     }
 }
 
@@ -217,7 +187,6 @@ enum status copied_rows_find(const struct copied_column *columns, size_t count, 
             s.surprise[k] += s.surprise[k - 1];
         }
         mark_blocks(&s);
-        unmark_single_blocks(&s, (unsigned char *)order->data, n * sizeof *order->data);
         gsl_sort_vector_index(order, &marks.vector);
         compare_blocks(&s, order, out);
     }

@@ -99,27 +99,17 @@ static void read_cells(const char *const *names, size_t count, const char *json,
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
              size_t bytes)
 {
-    static const char commas[] =
-        ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
-    static_assert(sizeof commas > CSV_ROW_CELLS_MAX, "one between two cells");
     struct cell cells[CSV_ROW_CELLS_MAX];
-    size_t behind = 0; /* the last cell that is written */
-    assert(count > 0 && count <= CSV_ROW_CELLS_MAX);
+    assert(count <= CSV_ROW_CELLS_MAX);
     memset(cells, 0, count * sizeof *cells); /* most cells stay empty */
     read_cells(names, count, json, bytes, cells);
     for (size_t i = 0; i < count; i++) {
-        const struct cell *cell = &cells[i];
-        if (!cell->text.at) {
-            continue;
-        }
-        body_append(out, commas, i - behind);
-        behind = i;
-        if (cell->quoted) {
-            write_text_cell(out, &cell->text);
+        body_append(out, ",", i > 0 ? 1 : 0);
+        if (cells[i].quoted) {
+            write_text_cell(out, &cells[i].text);
         } else {
-            write_cell(out, cell->text.at, cell->text.bytes);
+            write_cell(out, cells[i].text.at, cells[i].text.bytes);
         }
     }
-    body_append(out, commas, count - 1 - behind);
     body_append(out, "\n", 1);
 }
