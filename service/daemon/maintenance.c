@@ -278,13 +278,17 @@ static void report_left_out(struct daemon *d, const struct store_queue_stats *s)
     }
 }
 
-/* Reports what is wrong with the daemon's place in the database, at once and then once a minute.
- * The store of an idle lab writes nothing, so it cannot notice that the database is gone: then
- * the registration that failed counts as its failure. */
+/* Reports what is wrong with the daemon's place in the database, at once and then once a
+ * minute. The store of an idle lab writes nothing, so it cannot notice that the database is
+ * gone: then the registration that failed counts as its failure. */
 static void watch_engine(struct daemon *d, struct store_queue_stats *s)
 {
     struct err err = {0};
     const int64_t mono_us = lab_clock_monotonic_us();
+    if (d->engine) {
+        engine_session_pause(d->engine,
+                             s->failing && s->last_error.fault == FAULT_STORE_REPLACED);
+    }
     if (!d->engine || !engine_session_read_fault(d->engine, &err)) {
         d->maintenance.engine_us = 0;
         return;

@@ -6,12 +6,13 @@
 #include <time.h>
 
 #include "logger/storage/lock.h"
+#include "service/engine/engine_claim.h"
 #include "service/engine/engine_instance.h"
 #include "service/engine/engine_target.h"
 #include "service/engine/postgresql_schema.h"
 #include "service/tool/version.h"
 
-enum { LIMIT_MS = 5000, EVERY_MS = 2000 };
+enum { LIMIT_MS = 5000, EVERY_MS = 2000, CLAIM_MS = 20000 };
 
 struct engine_session {
     struct postgresql_target *target;
@@ -24,49 +25,13 @@ struct engine_session {
     pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t changed;
     bool stop;
+    bool pause; /* another daemon stores the results */
     struct err fault;
     struct engine_pair *pairs; /* [pair_count] of others, by name */
     size_t pair_count;
 };
 
 /* --- names of pairs --------------------------------------------------------------------- */
-
-static enum status refuse_pair(const struct postgresql_result *result, struct err *err)
-{
-    return err_set(err, STATUS_E_STALE, FAULT_IN_USE, "pairs",
-                   "%s is a pair or team of the lab %s in this database; give one of them "
-                   "another name (one that is gone: DELETE FROM tandem.pairs WHERE pair = "
-                   "'NAME')",
-                   postgresql_result_text(result, 0, 0, NULL),
-                   postgresql_result_text(result, 0, 1, NULL));
-}
-
-static enum status claim_names(struct engine_session *s, const struct postgresql_text *names,
-                               size_t count, struct err *err)
-{
-    const struct postgresql_value values[] = {postgresql_text(s->instance.lab),
-                                              postgresql_texts(names, count)};
-    const struct postgresql_statement add = {
-        .what = "register pairs",
-        .sql = "INSERT INTO pairs(pair, p) SELECT name, $1 FROM unnest($2::text[]) AS u(name)"
-               " ON CONFLICT (pair) DO NOTHING",
-        .values = values,
-        .count = COUNT(values),
-        .limit_ms = LIMIT_MS};
-    struct postgresql_statement check = add;
-    struct postgresql_result result = {0};
-    check.sql = "SELECT pair, p FROM pairs WHERE pair = ANY($2::text[]) AND p <> $1"
-                " ORDER BY pair LIMIT 1";
-    enum status status = postgresql_run(s->connection, &add, NULL, err);
-    if (status == STATUS_OK) {
-        status = postgresql_run(s->connection, &check, &result, err);
-    }
-    if (status == STATUS_OK && result.rows > 0) {
-        status = refuse_pair(&result, err);
-    }
-    postgresql_result_free(&result);
-    return status;
-}
 
 static enum status claim_pairs(struct engine_session *s, const struct lab_params *params,
                                struct err *err)
@@ -81,7 +46,8 @@ static enum status claim_pairs(struct engine_session *s, const struct lab_params
                                                   : params->teams[i - params->pair_count].name;
         names[i] = (struct postgresql_text){name, strlen(name)};
     }
-    const enum status status = claim_names(s, names, count, err);
+    const enum status status =
+        engine_claim_names(s->connection, s->instance.lab, names, count, LIMIT_MS, err);
     free(names);
     return status;
 }
@@ -102,7 +68,7 @@ static enum status read_pairs(struct engine_session *s, struct err *err)
         .sql = "SELECT q.pair, q.p, i.address, (i.seen > now() - interval '10 s')::int"
                " FROM pairs q LEFT JOIN LATERAL (SELECT address, seen FROM instance"
                " WHERE p = q.p ORDER BY seen DESC LIMIT 1) i ON true"
-               " WHERE q.p <> $1 ORDER BY q.pair LIMIT 100000",
+               " WHERE q.p NOT IN ($1, '') ORDER BY q.pair LIMIT 100000",
         .values = &lab,
         .count = 1,
         .limit_ms = LIMIT_MS};
@@ -133,7 +99,7 @@ static enum status read_pairs(struct engine_session *s, struct err *err)
 
 /* --- the thread ------------------------------------------------------------------------- */
 
-static enum status register_daemon(struct engine_session *s, struct err *err)
+static enum status register_daemon(struct engine_session *s, bool pause, struct err *err)
 {
     enum status status = STATUS_OK;
     if (s->connection && postgresql_is_broken(s->connection)) {
@@ -143,7 +109,7 @@ static enum status register_daemon(struct engine_session *s, struct err *err)
     if (!s->connection) {
         status = postgresql_open(s->target, POSTGRESQL_WRITABLE, LIMIT_MS, &s->connection, err);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !pause) {
         status = engine_instance_register(s->connection, &s->instance, LIMIT_MS, err);
     }
     return status == STATUS_OK ? read_pairs(s, err) : status;
@@ -164,8 +130,9 @@ static void *run_session(void *context)
         lock_wait(&s->changed, &s->lock, now_us() + EVERY_MS * INT64_C(1000));
         if (!s->stop) {
             struct err err = {0};
+            const bool pause = s->pause;
             lock_release(&s->lock);
-            const enum status status = register_daemon(s, &err);
+            const enum status status = register_daemon(s, pause, &err);
             lock_acquire(&s->lock);
             s->fault = status == STATUS_OK ? (struct err){0} : err;
         }
@@ -175,6 +142,21 @@ static void *run_session(void *context)
 }
 
 /* --- opening and asking ------------------------------------------------------------------- */
+
+/* In one transaction: nothing remains of a daemon that is refused, and of several that start at
+ * once with one name, one starts. */
+static enum status claim_place(struct engine_session *s, const struct lab_params *params,
+                               struct err *err)
+{
+    enum status status = engine_claim_begin(s->connection, CLAIM_MS, err);
+    if (status == STATUS_OK) {
+        status = engine_instance_register(s->connection, &s->instance, LIMIT_MS, err);
+    }
+    if (status == STATUS_OK) {
+        status = claim_pairs(s, params, err);
+    }
+    return status == STATUS_OK ? engine_claim_commit(s->connection, LIMIT_MS, err) : status;
+}
 
 static enum status start_session(struct engine_session *s, const struct lab_file *file,
                                  const struct lab_params *params, struct err *err)
@@ -187,10 +169,7 @@ static enum status start_session(struct engine_session *s, const struct lab_file
         status = postgresql_schema_check(s->connection, err);
     }
     if (status == STATUS_OK) {
-        status = engine_instance_register(s->connection, &s->instance, LIMIT_MS, err);
-    }
-    if (status == STATUS_OK) {
-        status = claim_pairs(s, params, err);
+        status = claim_place(s, params, err);
     }
     if (status == STATUS_OK) {
         status = read_pairs(s, err);
@@ -243,6 +222,13 @@ bool engine_session_read_fault(struct engine_session *session, struct err *err)
     *err = session->fault;
     lock_release(&session->lock);
     return err->code != STATUS_OK;
+}
+
+void engine_session_pause(struct engine_session *session, bool pause)
+{
+    lock_acquire(&session->lock);
+    session->pause = pause;
+    lock_release(&session->lock);
 }
 
 static int compare_pairs(const void *a, const void *b)

@@ -33,6 +33,10 @@ struct postgresql_target *engine_session_target(const struct engine_session *ses
 /* Copies the last fault of registering; false: there is none. */
 bool engine_session_read_fault(struct engine_session *session, struct err *err);
 
+/* Stops registering while another daemon stores the results of the lab, so that the one that
+ * stores them has the registration. */
+void engine_session_pause(struct engine_session *session, bool pause);
+
 /* Finds a pair of another daemon. NULL is allowed. */
 bool engine_session_find_pair(struct engine_session *session, const char *pair,
                               struct engine_pair *out);

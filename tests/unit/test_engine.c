@@ -1,10 +1,14 @@
 /* The check of a lab's database, and the daemons that share one. It runs against a server of
  * its own. needs: real time */
+#include <pthread.h>
+
 #include "service/engine/engine_check.h"
 #include "service/engine/engine_instance.h"
+#include "service/engine/engine_session.h"
 #include "service/engine/postgresql_schema.h"
 #include "tests/support/check.h"
 #include "tests/support/postgresql_fixture.h"
+#include "tests/support/wait.h"
 
 enum { LIMIT_MS = 30000 };
 
@@ -143,6 +147,119 @@ static void test_instances(void)
     postgresql_close(c);
 }
 
+static int64_t read_number(struct postgresql *c, const char *sql)
+{
+    struct postgresql_result result = {0};
+    const struct postgresql_statement statement = {
+        .what = "read", .sql = sql, .limit_ms = LIMIT_MS};
+    CHECK_INT(sql, postgresql_run(c, &statement, &result, NULL), STATUS_OK);
+    const int64_t number = result.rows > 0 ? postgresql_result_number(&result, 0, 0) : -1;
+    postgresql_result_free(&result);
+    return number;
+}
+
+static void run_script(struct postgresql *c, const char *sql)
+{
+    CHECK_INT(sql, postgresql_run_script(c, sql, sql, LIMIT_MS, NULL), STATUS_OK);
+}
+
+/* A lab of one or two pairs, as its daemon opens it. */
+struct daemon_place {
+    struct lab_file file;
+    struct pair_params pairs[2];
+    struct lab_params params;
+    struct engine_session *session;
+    enum status status;
+    struct err err;
+};
+
+static struct daemon_place *make_place(const char *lab, const char *instance,
+                                       const char *first_pair, const char *second_pair)
+{
+    struct daemon_place *p = calloc(1, sizeof *p);
+    CU_ASSERT_FATAL(p != NULL);
+    struct engine_options *engine = &p->file.engine;
+    (void)snprintf(p->file.name, sizeof p->file.name, "%s", lab);
+    (void)snprintf(p->file.journal.dir, sizeof p->file.journal.dir, "/nowhere/%s", instance);
+    (void)snprintf(engine->instance, sizeof engine->instance, "%s", instance);
+    engine->postgresql.server_count = 1;
+    (void)snprintf(engine->postgresql.servers[0], sizeof engine->postgresql.servers[0],
+                   "127.0.0.1:%u", cluster.ports[0]);
+    (void)snprintf(engine->postgresql.database, sizeof engine->postgresql.database, "postgres");
+    (void)snprintf(engine->postgresql.user, sizeof engine->postgresql.user, "postgres");
+    (void)snprintf(engine->postgresql.password_file, sizeof engine->postgresql.password_file,
+                   "%s", cluster.password_file);
+    (void)snprintf(p->pairs[0].id, sizeof p->pairs[0].id, "%s", first_pair);
+    (void)snprintf(p->pairs[1].id, sizeof p->pairs[1].id, "%s", second_pair);
+    p->params.pairs = p->pairs;
+    p->params.pair_count = second_pair[0] ? 2 : 1;
+    return p;
+}
+
+static void *open_place(void *context)
+{
+    struct daemon_place *p = context;
+    p->status = engine_session_open(&p->file, &p->params, 1, &p->session, &p->err);
+    return NULL;
+}
+
+static void close_place(struct daemon_place *p)
+{
+    engine_session_close(p->session);
+    free(p);
+}
+
+/* Nothing remains of a daemon that is refused. */
+static void test_refused(void)
+{
+    struct postgresql *c = open_database();
+    struct daemon_place *owner = make_place("hall2", "h2", "s1", "");
+    struct daemon_place *refused = make_place("x4", "x4", "z1", "s1");
+    struct daemon_place *third = make_place("hall3", "h3", "z1", "");
+    open_place(owner);
+    CHECK_TEXT("owner", owner->err.text, "");
+    open_place(refused);
+    CHECK_INT("refused", refused->status, STATUS_E_STALE);
+    CHECK("refused", strstr(refused->err.text, "tandem db retire -c FILE --lab hall2") != NULL);
+    CHECK_INT("its name", read_number(c, "SELECT count(*) FROM instance WHERE p = 'x4'"), 0);
+    CHECK_INT("its pairs", read_number(c, "SELECT count(*) FROM pairs WHERE p = 'x4'"), 0);
+    open_place(third);
+    CHECK_TEXT("its pair is free", third->err.text, "");
+    close_place(third);
+    close_place(refused);
+    close_place(owner);
+    postgresql_close(c);
+}
+
+/* Two daemons of one name reach the table at once: one of them starts. */
+static void test_at_once(void)
+{
+    struct postgresql *c = open_database();
+    pthread_t threads[2];
+    struct daemon_place *places[2] = {make_place("twice", "t1", "t1", ""),
+                                      make_place("twice", "t2", "t1", "")};
+    run_script(c, "BEGIN; LOCK TABLE instance IN SHARE MODE");
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, open_place, places[i]) == 0);
+    }
+    for (int64_t end_us = 0;
+         read_number(c, "SELECT count(*) FROM pg_locks WHERE NOT granted") < 2 &&
+         wait_more(&end_us, LIMIT_MS);) {
+    }
+    run_script(c, "COMMIT");
+    for (size_t i = 0; i < 2; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    CHECK_INT("one", (places[0]->status == STATUS_OK) + (places[1]->status == STATUS_OK), 1);
+    CHECK_INT("one", read_number(c, "SELECT count(*) FROM instance WHERE p = 'twice'"), 1);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT("why", places[i]->status == STATUS_OK ? STATUS_E_STALE : places[i]->status,
+                  STATUS_E_STALE);
+        close_place(places[i]);
+    }
+    postgresql_close(c);
+}
+
 static void test_home(void)
 {
     char home[ENGINE_HOME_MAX];
@@ -160,6 +277,8 @@ int main(void)
     CU_pSuite suite = CU_add_suite("engine", NULL, NULL);
     CU_add_test(suite, "report", test_report);
     CU_add_test(suite, "instances", test_instances);
+    CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "at once", test_at_once);
     CU_add_test(suite, "home", test_home);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
