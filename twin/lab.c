@@ -419,6 +419,17 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
+static void stop_missions(struct lab *lab)
+{
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab->parts[i].missions) {
+            pair_missions_stop(lab->parts[i].missions, &lab->p.pairs[i]);
+            pair_find_deadline(&lab->parts[i], &lab->p.pairs[i]);
+            lab_reorder_deadline(lab, (uint32_t)i);
+        }
+    }
+}
+
 static void interrupt_missions(struct lab *lab, const struct effects *fx)
 {
     for (size_t i = 0; i < lab->p.pair_count; i++) {
@@ -511,6 +522,9 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     if (event->kind == EVENT_START && !state->stopped) {
         /* The run before crashed. Also the deadlines that fire now have new numbers. */
         lab_skip_numbers(lab, event->start.number_gap);
+    }
+    if (event->kind == EVENT_START) {
+        stop_missions(lab); /* before the deadlines of the time that the daemon was away */
     }
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, unwatched_us(lab, event), &words);

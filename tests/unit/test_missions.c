@@ -458,6 +458,29 @@ static void test_start(void)
     script_close(&s);
 }
 
+/* The daemon was away for longer than a mission's patience: no mission fails or begins in the
+ * meantime. */
+static void test_long_outage(void)
+{
+    open_lab(2);
+    send_text(0, "r1", "m1", "FOLLOW", follow);
+    send_text(0, "r1", "m2", "FOLLOW", follow);
+    script_clear(&s);
+    const struct event start = script_event("$lab", AT(1000), EVENT_START, SIDE_COUNT);
+    lab_step(s.lab, &start, &s.fx);
+    const struct pair_missions *m = lab_missions(s.lab, 0);
+    CHECK_INT("no command in the meantime", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_INT("both are interrupted", m->failed[MISSION_INTERRUPTED], 2);
+    CHECK_INT("m1 ends at the start", pair_missions_find(m, "m1")->ended_us, AT(1000));
+    CHECK_INT("m2 never began", pair_missions_find(m, "m2")->began_us, LAB_TIME_NONE);
+    script_clear(&s);
+    lab_repeat_commands(s.lab, &s.fx);
+    CHECK_INT("reported when somebody listens", script_count(&s, EFFECT_MISSION), 2);
+    send_text(1001, "r1", "m3", "FOLLOW", follow);
+    CHECK("the robot is free", state_has("\"state\":\"running\""));
+    script_close(&s);
+}
+
 /* A state that is saved and loaded in the middle continues with the same bytes. */
 static void test_checkpoint(void)
 {
@@ -775,6 +798,7 @@ int main(void)
     CU_add_test(suite, "a late reply", test_late);
     CU_add_test(suite, "no reply within the pair's timeout", test_unanswered);
     CU_add_test(suite, "a start of the daemon", test_start);
+    CU_add_test(suite, "a long outage", test_long_outage);
     CU_add_test(suite, "a checkpoint", test_checkpoint);
     CU_add_test(suite, "bad input", test_bad_input);
     CU_add_test(suite, "moves of an arm", test_moves);

@@ -427,19 +427,27 @@ static void interrupt_mission(struct missions_run *run, struct mission_record *r
     (void)snprintf(r->detail, sizeof r->detail, "the daemon started again: nothing is resumed");
     (void)snprintf(r->code, sizeof r->code, "%s", mission_code_name(MISSION_INTERRUPTED));
     run->m->failed[MISSION_INTERRUPTED]++;
-    forget_text(run, r->number);
     set_state(run, r, MISSION_FAILED);
     emit_status(run, r, NULL);
 }
 
+void pair_missions_stop(struct pair_missions *m, const struct pair_params *p)
+{
+    for (size_t i = 0; i < p->missions_max; i++) {
+        m->waiting[i].number = 0;
+    }
+    m->running = 0;
+    m->begin_us = 0;
+}
+
 void pair_missions_interrupt(struct missions_run *run)
 {
+    pair_missions_stop(run->m, run->p);
     for (size_t i = 0; i < MISSIONS_KEPT; i++) {
         if (run->m->record[i].number > 0 && !is_over(&run->m->record[i])) {
             interrupt_mission(run, &run->m->record[i]);
         }
     }
-    run->m->running = 0;
 }
 
 void pair_missions_repeat(const struct missions_run *run)

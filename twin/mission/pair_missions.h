@@ -111,7 +111,10 @@ void pair_missions_reply(struct missions_run *run, const struct effect *effect);
 void pair_missions_observe(struct missions_run *run, const struct event *event);
 /* Applies time, and begins the next mission if the robot is free. */
 void pair_missions_advance(struct missions_run *run);
-/* The daemon started. */
+/* Stops whatever runs or waits, without a report: the time that the daemon was away passes for
+ * no mission. */
+void pair_missions_stop(struct pair_missions *m, const struct pair_params *p);
+/* The daemon started: stops them and reports each as failed. */
 void pair_missions_interrupt(struct missions_run *run);
 
 /* Emits the status of those that it has just ended again: effects of a start are not executed.
