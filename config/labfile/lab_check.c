@@ -148,6 +148,23 @@ static uint32_t first_given(const struct option_reading *reading, const char *co
     return node;
 }
 
+/* Telemetry is not replicated: if it waited for commits, following would stop whenever a
+ * standby does. */
+static void check_owner(const struct option_reading *reading, const struct lab_file *lab)
+{
+    const struct engine_options *engine = &lab->engine;
+    if (engine->role == ENGINE_OWNER && lab->journal.record != JOURNAL_EVENTS) {
+        option_fault_at(reading, "engine.role", FAULT_INCONSISTENT,
+                        "owner needs journal.record: events, because telemetry is not "
+                        "replicated");
+    }
+    if (engine->renew_us >= engine->safe_us || engine->safe_us >= engine->take_us) {
+        option_fault_at(reading, "engine.take_s", FAULT_INCONSISTENT,
+                        "renew_s, safe_s and take_s must grow in this order, such as 0.3, 1, "
+                        "1.5");
+    }
+}
+
 static void check_engine(const struct option_reading *reading, const struct lab_file *lab)
 {
     static const char *const keys[] = {"engine.postgresql.database",
@@ -155,6 +172,10 @@ static void check_engine(const struct option_reading *reading, const struct lab_
                                        "engine.postgresql.password_file",
                                        "engine.postgresql.tls.ca_file",
                                        "engine.postgresql.require_sync",
+                                       "engine.role",
+                                       "engine.renew_s",
+                                       "engine.safe_s",
+                                       "engine.take_s",
                                        "engine.instance",
                                        "engine.advertise",
                                        "engine.postgresql.servers"};
@@ -182,6 +203,7 @@ static void check_engine(const struct option_reading *reading, const struct lab_
                         "database has");
     }
     check_advertised(reading, engine->advertise);
+    check_owner(reading, lab);
 }
 
 /* Each text needs the option next to it. */

@@ -82,6 +82,10 @@ struct store_options {
     uint32_t retain_days; /* 0: keep everything */
 };
 
+/* What the database has: results only, or also the journal of a lab that several daemons can own
+ * in turn. */
+enum engine_role { ENGINE_RESULTS, ENGINE_OWNER };
+
 /* A database that several daemons share. */
 struct engine_options {
     struct {
@@ -95,6 +99,8 @@ struct engine_options {
         } tls;
         uint32_t require_sync; /* synchronous standbys */
     } postgresql;
+    enum engine_role role;
+    int64_t renew_us, safe_us, take_us; /* struct ownership_params */
     char instance[LAB_NAME_MAX];  /* unique among the daemons of the database */
     char advertise[LAB_PATH_MAX]; /* "": readers are not sent here */
 };

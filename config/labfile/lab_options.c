@@ -150,6 +150,14 @@ static const struct option_row lab_rows[] = {
      "Certificates (PEM) of authorities for the servers'; their names are checked. Only loopback needs no TLS."),
     LAB(engine.postgresql.require_sync, WHOLE("", "0", 0.0, 7.0),
      "Fewer synchronous standbys than this are a fault of the check."),
+    LAB(engine.role, CHOICE("results", "results|owner"),
+     "results: only results are in the database. owner: the journal, too, and another daemon of this lab takes over when "
+     "this one ends."),
+    {"engine.renew_s", TIME("s", "0.3", 0.05, 10.0), IN_LAB(engine.renew_us), "role owner: an idle owner writes this often."},
+    {"engine.safe_s", TIME("s", "1", 0.1, 30.0), IN_LAB(engine.safe_us),
+     "role owner: nothing is sent later than this after the start of the last successful write."},
+    {"engine.take_s", TIME("s", "1.5", 0.2, 60.0), IN_LAB(engine.take_us),
+     "role owner: an owner that wrote nothing for so long is replaced; the same in all daemons of the lab."},
     LAB(engine.instance, TEXT("", NO_RANGE), "Name of this daemon, unique in the database; needed with servers."),
     LAB(engine.advertise, TEXT("", NO_RANGE), "Where readers reach this daemon, such as https://a.lab:8420."),
 

@@ -154,6 +154,9 @@ enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUN
     X(ALARM_SPACE_LOW, "space_low", ALARM_TYPE_STORAGE)                                        \
     X(ALARM_STORE_REMOVED, "store_removed", ALARM_TYPE_STORAGE)                                \
     X(ALARM_STORE_LACKS, "store_lacks", ALARM_TYPE_STORAGE)                                    \
+    X(ALARM_ENGINE_TAKEN, "engine_taken", ALARM_TYPE_STORAGE)                                  \
+    X(ALARM_ENGINE_WENT_BACK, "engine_went_back", ALARM_TYPE_STORAGE)                          \
+    X(ALARM_ENGINE_NOT_DURABLE, "engine_not_durable", ALARM_TYPE_STORAGE)                      \
     X(ALARM_STORE_DOWN, "store_down", ALARM_TYPE_STORAGE)                                      \
     X(ALARM_STORE_DIFFERS, "store_differs", ALARM_TYPE_STORAGE)                                \
     X(ALARM_STORE_REFUSES, "store_refuses", ALARM_TYPE_STORAGE)                                \

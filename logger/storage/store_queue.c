@@ -20,6 +20,7 @@ struct piece {
     struct piece *next;
     size_t bytes; /* including the texts */
     struct store_row row;
+    int64_t made_us; /* queue->clock_us */
     char texts[]; /* pair, id and type with their NULs, json */
 };
 
@@ -40,6 +41,8 @@ struct store_queue {
     bool stop;
     int64_t stop_ms; /* deadline of the stop */
     uint64_t flush_to;
+    int64_t clock_us; /* lab time, while rows are held */
+    bool renew;       /* open the store again */
     struct store_queue_stats stats;
 
     /* Used by the thread only. */
@@ -114,20 +117,75 @@ static void record_lack(struct store_queue *q, enum status status, enum fault fa
     (void)err_set(&q->stats.lack, status, fault, "store", "%s", why);
 }
 
+/* Call with the lock held. */
+static bool is_full(const struct store_queue *q, const struct piece *piece)
+{
+    return q->stats.waiting_rows == q->params.rows_max ||
+           q->stats.waiting_bytes + piece->bytes > q->params.bytes_max;
+}
+
+static void drop_pieces(struct store_queue *q, size_t rows);
+
+/* Call with the lock held. What the other daemon has not stored yet is lacking then. */
+static void push_out(struct store_queue *q, const struct piece *piece)
+{
+    while (piece && q->params.holds && q->head && is_full(q, piece)) {
+        drop_pieces(q, 1);
+        q->stats.dropped++;
+        if (!q->stats.behind) {
+            record_lack(q, STATUS_E_FULL, FAULT_TOO_MANY, "too many records were held");
+        }
+    }
+}
+
+void store_queue_advance(struct store_queue *queue, int64_t t_us)
+{
+    lock_acquire(&queue->lock);
+    queue->clock_us = t_us;
+    while (queue->params.holds && queue->head &&
+           queue->head->made_us < t_us - STORE_QUEUE_HOLD_US) {
+        drop_pieces(queue, 1);
+        queue->stats.committed++;
+    }
+    lock_release(&queue->lock);
+}
+
+void store_queue_list_held(struct store_queue *queue, int64_t within_us,
+                           void (*emit)(void *context, const struct store_row *row),
+                           void *context)
+{
+    for (const struct piece *piece = queue->head; piece; piece = piece->next) {
+        if (piece->made_us >= queue->clock_us - within_us) {
+            emit(context, &piece->row);
+        }
+    }
+}
+
+void store_queue_release(struct store_queue *queue)
+{
+    lock_acquire(&queue->lock);
+    queue->renew = queue->params.holds;
+    queue->params.holds = false;
+    queue->oldest_ms = monotonic_ms();
+    (void)pthread_cond_signal(&queue->work);
+    lock_release(&queue->lock);
+}
+
 enum status store_queue_push(struct store_queue *queue, const struct store_row *row)
 {
     const bool valid = store_row_is_valid(row);
     struct piece *piece = valid ? make_piece(row) : NULL;
     lock_acquire(&queue->lock);
     struct store_queue_stats *stats = &queue->stats;
-    if (!piece || stats->waiting_rows == queue->params.rows_max ||
-        stats->waiting_bytes + piece->bytes > queue->params.bytes_max) {
+    push_out(queue, piece);
+    if (!piece || is_full(queue, piece)) {
         stats->dropped++;
         record_lack(queue, STATUS_E_FULL, FAULT_TOO_MANY, "its queue was full");
         lock_release(&queue->lock);
         free(piece);
         return valid ? STATUS_E_FULL : STATUS_E_ARG;
     }
+    piece->made_us = queue->clock_us;
     *queue->tail = piece;
     queue->tail = &piece->next;
     stats->waiting_bytes += piece->bytes;
@@ -284,8 +342,8 @@ static enum status remove_old(struct store_queue *q, uint64_t *removed, struct e
 static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *at_ms)
 {
     const size_t waiting = q->stats.waiting_rows;
-    *at_ms = waiting == 0 ? now_ms + IDLE_MS : q->oldest_ms + q->params.commit_ms;
-    return waiting > 0 && (waiting >= (size_t)q->params.batch_rows || q->stop ||
+    *at_ms = waiting == 0 || q->params.holds ? now_ms + IDLE_MS : q->oldest_ms + q->params.commit_ms;
+    return !q->params.holds && waiting > 0 && (waiting >= (size_t)q->params.batch_rows || q->stop ||
                            q->flush_to > q->stats.committed || now_ms >= *at_ms);
 }
 
@@ -364,7 +422,7 @@ static void do_upkeep(struct store_queue *q)
 /* Upkeep waits while batches fail, so that their error is the one reported. */
 static bool upkeep_is_due(const struct store_queue *q)
 {
-    return !q->stop && !q->stats.failing && q->open &&
+    return !q->params.holds && !q->stop && !q->stats.failing && q->open &&
            (retention_is_due(q) || store_is_due(q->store));
 }
 
@@ -377,9 +435,12 @@ static void *run_store_thread(void *context)
     for (;;) {
         const int64_t now_ms = monotonic_ms();
         int64_t due_ms = 0;
-        if (q->stop && (q->stats.waiting_rows == 0 || now_ms >= q->stop_ms)) {
+        if (q->stop &&
+            (q->stats.waiting_rows == 0 || q->params.holds || now_ms >= q->stop_ms)) {
             break;
         }
+        q->open = q->open && !q->renew;
+        q->renew = false;
         if (upkeep_is_due(q) && now_ms >= q->upkeep_at_ms) {
             do_upkeep(q);
             continue;
@@ -455,7 +516,7 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
     (void)pthread_cond_signal(&queue->work);
     lock_release(&queue->lock);
     (void)pthread_join(queue->thread, NULL);
-    const bool left = queue->stats.waiting_rows > 0;
+    const bool left = queue->stats.waiting_rows > 0 && !queue->params.holds;
     destroy_queue(queue);
     return left ? STATUS_E_IO : STATUS_OK;
 }

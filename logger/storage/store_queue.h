@@ -30,6 +30,9 @@ struct store_queue_params {
      * lines that are not synced, so the batch is tried again later. */
     bool (*before_commit)(void *context, struct err *err);
     void *context;
+    /* Another daemon stores the same rows: commit nothing until store_queue_release(). Rows that
+     * do not fit meanwhile push out the oldest ones. */
+    bool holds;
 };
 
 struct store_queue_stats {
@@ -84,6 +87,22 @@ MUST_USE enum status store_queue_flush(struct store_queue *queue, int deadline_m
 
 /* Are all rows in the store that were pushed up to this count, with none dropped? */
 bool store_queue_covers(struct store_queue *queue, uint64_t pushed);
+
+enum { STORE_QUEUE_HOLD_US = 60 * 1000000 };
+
+/* holds: the rows that are pushed from now on are made at lab time t_us. Rows that are
+ * STORE_QUEUE_HOLD_US older are dropped: the other daemon has stored them. */
+void store_queue_advance(struct store_queue *queue, int64_t t_us);
+
+/* holds: passes on the rows that wait, made within the last within_us, in their order. The
+ * caller is the only one that pushes or advances. Must not call the queue. */
+void store_queue_list_held(struct store_queue *queue, int64_t within_us,
+                           void (*emit)(void *context, const struct store_row *row),
+                           void *context);
+
+/* holds: the other daemon has ended. Opens the store again, and commits from now on what it
+ * lacks. */
+void store_queue_release(struct store_queue *queue);
 
 /* Makes the thread check that the file is still at its path. */
 void store_queue_look(struct store_queue *queue);

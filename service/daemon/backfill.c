@@ -265,7 +265,7 @@ void backfill_mark(struct daemon *d)
 static void ask_for_mark(struct daemon *d, const struct store_queue_stats *s)
 {
     struct backfill *m = &d->backfill;
-    if (s->behind && !s->failing && d->maintenance.health.restored &&
+    if (s->behind && !s->failing && standby_is_live(d) && d->maintenance.health.restored &&
         lab_clock_monotonic_us() >= m->not_before_us) {
         m->missed = s->missed;
         m->phase = BACKFILL_WAITS;

@@ -151,6 +151,7 @@ bool checkpoint_writer_begin(struct daemon *d)
                                                 .base = whole ? 0 : base};
     model_file_format_hashes(s->checkpoint.note, sizeof s->checkpoint.note);
     s->counted = false;
+    s->followed = !standby_is_live(d);
     s->spoiled = false;
     s->copies = true;
     s->next_part = 0;
@@ -231,7 +232,8 @@ void checkpoint_writer_count_rows(struct daemon *d)
     struct store_queue_stats stats;
     if (!d->checkpoint_writer.counted) {
         store_queue_stats(d->queue, &stats);
-        d->checkpoint_writer.pushed = stats.pushed;
+        /* A follower's records are stored by the owner. */
+        d->checkpoint_writer.pushed = d->checkpoint_writer.followed ? 0 : stats.pushed;
         d->checkpoint_writer.counted = true;
     }
 }
@@ -273,6 +275,9 @@ void checkpoint_writer_commit(struct daemon *d)
     const int64_t began_us = lab_clock_monotonic_us();
     store_queue_stats(d->queue, &stats);
     s->checkpoint.store = stats.mark;
+    if (s->followed) {
+        s->checkpoint.store.run = 0; /* the owner may not have stored all yet */
+    }
     const uint64_t bytes = s->writer.bytes;
     const enum status status = end_checkpoint(d, &id, &err);
     s->duration_us += lab_clock_monotonic_us() - began_us;

@@ -334,7 +334,7 @@ static enum status connect_store(struct daemon *d, struct err *err)
         report_store_update(path);
     }
     const enum status status = store_open(&d->store_params, &d->store, err);
-    if (status == STATUS_OK && d->engine) {
+    if (status == STATUS_OK && d->engine && !standby_is_shared(d)) {
         d->effect_executor.republishes = d->resumes || store_read_mark(d->store).run != 0;
     }
     return status;
@@ -360,6 +360,9 @@ static enum status open_store(struct daemon *d, struct err *err)
     q.retain_s = o->retain_days * 86400.0;
     q.before_commit = sync_journal;
     q.context = d;
+    q.holds = standby_is_shared(d);
+    d->standby.lean_us = d->resumes && d->mark.run == 0 ? lab_time(d->lab) : LAB_TIME_NONE;
+    d->standby.newest_us = d->standby.lean_us;
     const enum status started = store_queue_start(&q, d->store, &d->queue, err);
     if (started == STATUS_OK && status == STATUS_E_STALE) {
         store_queue_lack(d->queue, &lack);
@@ -399,6 +402,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .now_us = now_us,
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
         .behind_us = BEHIND_US,
+        .shared = standby_is_shared(d),
     };
     return name_fault(inbox_create(&p, &d->inbox), "inbox", FAULT_NO_MEMORY,
                       "no memory for its buffers", err);
@@ -431,8 +435,11 @@ static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_retain_from(d->inbox, d->tail);
     inbox_restore(d->inbox, d->tail, journal_end(d->journal));
-    append_own_line(d, "start", d->is_first ? 0 : LAB_NUMBER_GAP);
-    enum status status = gateway_start(d, err);
+    enum status status = gateway_open(d, err);
+    if (status == STATUS_OK && !standby_is_shared(d)) {
+        append_own_line(d, "start", d->is_first ? 0 : LAB_NUMBER_GAP);
+        status = gateway_connect(d, err);
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -444,10 +451,11 @@ static enum status start_threads(struct daemon *d, struct err *err)
         return err_set(err, status, FAULT_NOT_STARTED, "maintenance", "not started");
     }
     status = name_fault(lab_thread_start(d), "lab", FAULT_NOT_STARTED, "not started", err);
-    return status != STATUS_OK
-               ? status
-               : name_fault(forecasts_start(d->snapshots, d->inbox, &d->forecasts), "forecasts",
+    if (status == STATUS_OK) {
+        status = name_fault(forecasts_start(d->snapshots, d->inbox, &d->forecasts), "forecasts",
                             FAULT_NOT_STARTED, "not started", err);
+    }
+    return status == STATUS_OK ? standby_start(d, err) : status;
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -556,17 +564,26 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
     (void)pthread_mutex_unlock(&d->lock);
     /* Its rows would delay those of the lab, and the next run makes them again. */
     atomic_store(&d->backfill.stop, true);
-    gateway_leave(d, LEAVE_MS);
+    /* Whoever takes over stores the results that wait here. */
+    const bool handed_over = standby_hand_over(d);
+    const bool relieved = handed_over || !standby_is_live(d);
+    if (!handed_over) {
+        inbox_release(d->inbox);
+        gateway_leave(d, LEAVE_MS);
+    }
     if (d->thread.runs) {
-        append_own_line(d, "stop", 0);
+        if (!standby_is_shared(d)) {
+            append_own_line(d, "stop", 0);
+        }
         lab_thread_stop(d);
-        complete = flush_store(d, p) && save_last_checkpoint(d, p);
+        complete = relieved || (flush_store(d, p) && save_last_checkpoint(d, p));
     }
     if (d->maintenance.runs) {
         complete = maintenance_stop(d, complete ? left_ms(p->until_us) : 0) && complete;
     }
     backfill_stop(d);
-    return complete;
+    standby_stop(d);
+    return complete || relieved;
 }
 
 /* Logs what is not on the disk and where it can be recovered from. */
@@ -617,8 +634,10 @@ static bool finish_daemon(struct daemon *d)
     maps_destroy(d->maps);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
+    const bool relieved = atomic_load(&d->standby.hands_over);
     complete =
-        store_queue_stop(d->queue, complete ? left_ms(patience.until_us) : 0) == STATUS_OK &&
+        (store_queue_stop(d->queue, complete ? left_ms(patience.until_us) : 0) == STATUS_OK ||
+         relieved) &&
         complete;
     inbox_destroy(d->inbox);
     store_close(d->store);
@@ -681,8 +700,8 @@ uint16_t daemon_http_port(const struct daemon *d)
 bool daemon_has_tried_broker(const struct daemon *d)
 {
     struct mqtt_client_state s;
-    mqtt_client_read_state(d->gateway.client, &s);
-    return s.connections + s.failed_connections > 0;
+    gateway_read_state(d, &s);
+    return standby_is_shared(d) || s.connections + s.failed_connections > 0;
 }
 
 bool daemon_stop(struct daemon *d)

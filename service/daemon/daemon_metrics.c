@@ -226,7 +226,7 @@ static void write_broker(struct daemon *d, struct metrics *m)
 {
     struct mqtt_client_state s;
     struct mqtt_client_state other = {.connected = true, .subscribed = true};
-    mqtt_client_read_state(d->gateway.client, &s);
+    gateway_read_state(d, &s);
     if (d->gateway.telemetry) {
         mqtt_client_read_state(d->gateway.telemetry, &other);
     }
@@ -403,12 +403,37 @@ static void write_process(struct daemon *d, struct metrics *m)
     }
 }
 
+static void write_standby(struct daemon *d, struct metrics *m)
+{
+    struct partition_report r;
+    if (!standby_read_report(d, &r)) {
+        return;
+    }
+    metrics_gauge(m, "tandem_owner", "1: this daemon owns the lab. 0: it follows.",
+                  r.state == OWNERSHIP_OWNING ? 1.0 : 0.0);
+    metrics_gauge(m, "tandem_owner_lines", "Durable lines of the lab's journal.", (double)r.n);
+    metrics_gauge(m, "tandem_owner_lines_behind", "Of them, lines that this daemon lacks.",
+                  r.n > r.own_n ? (double)(r.n - r.own_n) : 0.0);
+    metrics_gauge(m, "tandem_owner_lines_waiting", "Lines that are not durable yet.",
+                  (double)r.waiting);
+    metrics_gauge(m, "tandem_owner_durable", "1: commits wait for the required standbys.",
+                  r.durable ? 1.0 : 0.0);
+    const struct metric_counter rows[] = {
+        {"tandem_owner_takes_total", "Times that this daemon took the lab.", r.takes},
+        {"tandem_owner_refused_total", "Lines that did not fit into the queue.", r.refused},
+        {"tandem_owner_failures_total", "Statements of the lab's journal that failed.",
+         r.failures},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+}
+
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
         write_inbox, write_journal,   write_lab,       write_effects,     write_store,
         write_disks, write_broker,    write_telemetry, write_maintenance, write_worker,
-        write_fits,  write_forecasts, write_captures, write_alarm_webhook, write_process};
+        write_fits,  write_forecasts, write_captures, write_alarm_webhook, write_process,
+        write_standby};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

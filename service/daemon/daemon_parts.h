@@ -20,6 +20,7 @@
 #include "service/daemon/forecasts.h"
 #include "service/daemon/snapshots.h"
 #include "service/engine/engine_session.h"
+#include "service/engine/partition.h"
 #include "service/mqtt/mqtt_client.h"
 #include "service/sim/mission/maps.h"
 #include "web/http/event_hub.h"
@@ -43,7 +44,8 @@ struct robot_state {
 };
 
 struct gateway {
-    struct mqtt_client *client;
+    struct mqtt_client *client; /* for its callbacks; others call gateway_client() */
+    atomic_bool connects;       /* the client is there */
     struct mqtt_client *telemetry; /* connection for telemetry; NULL: it shares the main one */
     struct codec_set codecs;
     char *room; /* [MESSAGE_PAYLOAD_MAX] for answers of codecs; NULL: no codec answers */
@@ -58,8 +60,15 @@ struct gateway {
     struct robot_state (*robots)[SIDE_COUNT]; /* [pair_count] under the daemon's lock */
 };
 
-/* Connect in the background and subscribe. Errors as for mqtt_client_create(). */
-MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
+/* Prepare the codecs. STATUS_E_NOMEM. */
+MUST_USE enum status gateway_open(struct daemon *daemon, struct err *err);
+/* Connect in the background and subscribe; once, any thread. Errors as for
+ * mqtt_client_create(). */
+MUST_USE enum status gateway_connect(struct daemon *daemon, struct err *err);
+/* NULL: this daemon follows another one, so it has no connection. Any thread. */
+struct mqtt_client *gateway_client(const struct daemon *daemon);
+/* State of the connection, all zero without one. Any thread. */
+void gateway_read_state(const struct daemon *daemon, struct mqtt_client_state *state);
 /* Call mqtt_client_stop() for each started client. */
 void gateway_leave(struct daemon *daemon, int timeout_ms);
 void gateway_close(struct daemon *daemon);
@@ -74,7 +83,8 @@ enum gateway_delivery {
     GATEWAY_NOW   /* QoS 0, for messages that are useless later (efforts, probes, fidelity) */
 };
 
-/* Publish on "<prefix>/<rest>". Any thread; errors as for mqtt_client_publish(). */
+/* Publish on "<prefix>/<rest>". Any thread; errors as for mqtt_client_publish().
+ * STATUS_E_STALE: this daemon does not own the lab, so another one sends. */
 MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const char *payload,
                                   size_t bytes, enum gateway_delivery delivery);
 
@@ -185,8 +195,11 @@ struct effect_executor {
     uint32_t grant_pair[EFFECT_EXECUTOR_GRANTS];
 };
 
-/* Call before gateway_start(). */
+/* Call before gateway_open(). */
 void effect_executor_open(struct daemon *daemon);
+
+/* Publish a record of a pair to MQTT and the alarm webhook. Lab thread. */
+void effect_executor_publish_record(struct daemon *daemon, const struct store_row *row);
 
 /* The emit function for lab_step(); context is the daemon. */
 void effect_executor_emit(void *context, const struct effect *effect);
@@ -298,6 +311,7 @@ struct checkpoint_writer {
     _Atomic size_t waiting; /* and their bytes */
 
     struct journal_checkpoint checkpoint;
+    bool followed;   /* another daemon owned the lab, and stores its records */
     bool spoiled;    /* a block could not be allocated */
     bool counted;    /* `pushed` is valid */
     uint64_t pushed; /* rows that the store must commit first */
@@ -513,6 +527,54 @@ void lab_thread_catch_up(struct daemon *daemon);
 /* End the thread once the inbox is empty and join it. Earlier lines are processed. */
 void lab_thread_stop(struct daemon *daemon);
 
+/* ---- standby.c: the daemon as one of several that can own its lab (engine.role) ----
+ *
+ * One of them owns the lab: it receives, decides and sends. The others follow: they step the
+ * same lines, as after a restart, answer over HTTP, and send nothing. Every line passes through
+ * the database before a lab sees it, so their labs and journals are equal.
+ *
+ * A daemon begins as a follower. It takes the lab when the owner is silent, and goes live with
+ * the line $lab/start. When it loses the lab, its process ends without acknowledging more.
+ */
+struct standby {
+    struct partition *partition; /* NULL: not started, or the lab has one daemon */
+    struct own_journal *own;     /* used by the partition's thread */
+    bool taken;                  /* the same: it stored the line that took the lab */
+    atomic_bool live;            /* the lab thread has gone live */
+    atomic_bool settled;         /* the lab thread has processed the own journal */
+    atomic_bool hands_over, stops;
+    /* Lab thread: time of the newest line of another owner, */
+    int64_t newest_us;
+    /* and of a checkpoint that a follower wrote: the store may lack records before it;
+     * LAB_TIME_NONE: it lacks none */
+    int64_t lean_us;
+};
+
+/* Can several daemons own the lab? */
+bool standby_is_shared(const struct daemon *daemon);
+/* Does this one carry effects out? Always, if the lab has one daemon. Any thread. */
+bool standby_is_live(const struct daemon *daemon);
+
+/* Follow; nothing if the lab has one daemon. Waits for the database. */
+MUST_USE enum status standby_start(struct daemon *daemon, struct err *err);
+/* Let a follower take over, and disconnect. False: there is none, or nothing to hand over. */
+MUST_USE bool standby_hand_over(struct daemon *daemon);
+void standby_stop(struct daemon *daemon);
+
+/* Wait until a message may be sent. False: it may not. Any thread. */
+MUST_USE bool standby_await_send(struct daemon *daemon);
+bool standby_may_connect(void *daemon);
+
+/* Lab thread: the line that took the lab is processed. */
+void standby_go_live(struct daemon *daemon);
+/* Lab thread: a line of the own journal, or of another owner, is processed. */
+void standby_note_restored(struct daemon *daemon);
+
+/* False: the lab has one daemon, or it does not follow yet. Any thread. */
+bool standby_read_report(struct daemon *daemon, struct partition_report *out);
+/* Who owns the lab; "": this daemon. Returns whether that is as it should be. */
+bool standby_describe(struct daemon *daemon, char text[160]);
+
 /* ---- the daemon ---------------------------------------------------------------------- */
 
 enum { DAEMON_BUFFER_BYTES = 16 << 20 }; /* of the inbox */
@@ -553,6 +615,7 @@ struct daemon {
     struct effect_executor effect_executor;
     struct lab_thread thread;
     struct backfill backfill;
+    struct standby standby;
     struct store_mark mark; /* mark of the store in the loaded checkpoint */
     bool resumes;           /* the lab continues from that checkpoint */
     uint64_t stream_number; /* number of the newest record in the store, of any kind */

@@ -140,6 +140,11 @@ void effect_executor_open(struct daemon *d)
         d->effect_executor.reader = NULL;
         return;
     }
+    if (standby_is_shared(d)) { /* rows are held, and compared when this daemon takes over */
+        store_reader_close(d->effect_executor.reader);
+        d->effect_executor.reader = NULL;
+        return;
+    }
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
         const struct store_query query = {.kind = (enum store_kind)kind,
                                           .since_us = INT64_MIN,
@@ -195,6 +200,13 @@ static void wait_for_room(struct store_queue *queue)
 
 static void store_row(struct daemon *d, const struct store_row *row, const char *what)
 {
+    if (standby_is_shared(d) && !d->effect_executor.live) {
+        struct store_row held = *row;
+        held.seq = 0; /* the owner's numbers are others */
+        const enum status status = store_queue_push(d->queue, &held);
+        (void)status; /* a full queue drops its oldest rows, and reports that */
+        return;
+    }
     if (!d->effect_executor.live) {
         wait_for_room(d->queue);
     }
@@ -213,6 +225,21 @@ static enum event_type type_of(const struct store_row *row)
     return row->kind == STORE_ENTRIES  ? EVENT_TYPE_ENTRY
            : row->kind == STORE_ALARMS ? EVENT_TYPE_ALARM
                                        : EVENT_TYPE_CHANGE;
+}
+
+void effect_executor_publish_record(struct daemon *d, const struct store_row *row)
+{
+    const char *what = row->kind == STORE_ENTRIES   ? "entry"
+                       : row->kind == STORE_ALARMS  ? "alarm"
+                       : row->kind == STORE_CHANGES ? "change"
+                                                    : NULL;
+    const long pair = what ? lab_find(d->lab, row->pair) : -1;
+    if (what && row->kind == STORE_ALARMS) {
+        alarm_webhook_offer(d->alarm_webhook, row->json, row->json_bytes);
+    }
+    if (pair >= 0) {
+        publish_for(d, (uint32_t)pair, what, row->json, row->json_bytes, GATEWAY_SURE);
+    }
 }
 
 static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
@@ -692,7 +719,7 @@ static void write_time(struct daemon *d, enum effect_kind kind)
     if (o->may_owe || !inbox_is_placed(d->inbox)) {
         o->may_owe = inbox_owes(d->inbox);
         if (o->may_owe) {
-            mqtt_client_hold(d->gateway.client, "the journal cannot be written");
+            mqtt_client_hold(gateway_client(d), "the journal cannot be written");
         }
     }
 }
@@ -700,7 +727,9 @@ static void write_time(struct daemon *d, enum effect_kind kind)
 void effect_executor_emit(void *context, const struct effect *effect)
 {
     struct daemon *d = context;
-    write_time(d, effect->kind);
+    if (!standby_is_shared(d)) { /* else each deadline has a line already */
+        write_time(d, effect->kind);
+    }
     d->effect_executor.counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:
@@ -770,6 +799,7 @@ void effect_executor_emit(void *context, const struct effect *effect)
 void effect_executor_go_live(struct daemon *d)
 {
     d->effect_executor.live = true;
+    standby_go_live(d);
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
         send_first_eta(d, (uint32_t)i);

@@ -120,6 +120,9 @@ static void receive_message(void *context, const char *topic, const void *payloa
         atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
     const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
+    if (kind == INBOX_SAMPLE && standby_is_shared(d)) {
+        return; /* it is not replicated */
+    }
     /* Without an acknowledgement the broker keeps the message until the journal can be
      * written. */
     if (inbox_add(d->inbox, &m, kind) != STATUS_OK && kind == INBOX_EVENT) {
@@ -151,7 +154,14 @@ static void record_silence(void *context, int64_t silent_us)
 void gateway_record_frozen(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
-    if (mqtt_client_silent_us(d->gateway.client) >= silent_us / 2) {
+    if (!gateway_client(d) || mqtt_client_silent_us(gateway_client(d)) < silent_us / 2) {
+        return;
+    }
+    if (standby_is_shared(d)) { /* the lab thread must not wait for the database */
+        char payload[64];
+        inbox_record(d->inbox, "away", payload,
+                     JSON_FORMAT(payload, sizeof payload, JSON_SECONDS("away_s", silent_us)));
+    } else {
         record_silence(context, silent_us);
     }
 }
@@ -335,26 +345,51 @@ static enum status start_main(struct daemon *d, const struct subscription *s, st
     options.silence = record_silence;
     options.accepted = record_session;
     options.arrived = lab_team_count(d->lab) > 0 ? record_arrival : NULL;
+    options.may_connect = standby_is_shared(d) ? standby_may_connect : NULL;
     options.context = d;
-    return mqtt_client_create(&d->gateway.client, &options, err);
+    const enum status status = mqtt_client_create(&d->gateway.client, &options, err);
+    atomic_store(&d->gateway.connects, status == STATUS_OK);
+    return status;
 }
 
-enum status gateway_start(struct daemon *d, struct err *err)
+struct mqtt_client *gateway_client(const struct daemon *d)
+{
+    return atomic_load(&d->gateway.connects) ? d->gateway.client : NULL;
+}
+
+void gateway_read_state(const struct daemon *d, struct mqtt_client_state *state)
+{
+    struct mqtt_client *client = gateway_client(d);
+    *state = (struct mqtt_client_state){.heartbeat_rtt_us = -1};
+    if (client) {
+        mqtt_client_read_state(client, state);
+    }
+}
+
+enum status gateway_open(struct daemon *d, struct err *err)
 {
     struct codec_sink *sink = &d->gateway.codecs.sink;
     lab_codecs(d->lab, &d->gateway.codecs);
-    struct subscription *s = calloc(1, sizeof *s);
     d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
-    if (!s || (d->gateway.codecs.foreign && !d->gateway.room)) {
-        free(s);
+    if (d->gateway.codecs.foreign && !d->gateway.room) {
         return err_no_memory(err, "broker", "no memory");
     }
     *sink = (struct codec_sink){.send = d->gateway.answer,
                                 .send_context = d,
                                 .room = d->gateway.room,
                                 .room_bytes = MESSAGE_PAYLOAD_MAX};
+    return STATUS_OK;
+}
+
+enum status gateway_connect(struct daemon *d, struct err *err)
+{
+    struct subscription *s = calloc(1, sizeof *s);
+    if (!s) {
+        return err_no_memory(err, "broker", "no memory");
+    }
     list_topics(d, s);
-    if (!may_come_apart(&d->file->broker, s)) {
+    /* One connection is enough for a lab without telemetry. */
+    if (standby_is_shared(d) || !may_come_apart(&d->file->broker, s)) {
         merge_subscriptions(s);
     }
     enum status status = start_main(d, s, err);
@@ -379,7 +414,10 @@ enum status gateway_send(struct daemon *d, const char *rest, const char *payload
 enum status gateway_send_whole(struct daemon *d, const char *topic, const char *payload,
                                size_t bytes, enum gateway_delivery delivery)
 {
-    struct mqtt_client *client = d->gateway.client;
+    struct mqtt_client *client = gateway_client(d);
+    if (!standby_await_send(d)) {
+        return STATUS_E_STALE;
+    }
     switch (delivery) {
     case GATEWAY_NOW:
         return mqtt_client_publish_now(client, topic, payload, bytes);
@@ -397,10 +435,12 @@ enum status gateway_send_expiring(struct daemon *d, const char *rest, const char
 {
     char topic[MESSAGE_TOPIC_MAX];
     const int n = snprintf(topic, sizeof topic, "%s/%s", d->file->broker.prefix, rest);
-    return n < 0 || (size_t)n >= sizeof topic
-               ? STATUS_E_ARG
-               : mqtt_client_publish_expiring(d->gateway.client, topic, payload, bytes,
-                                              expiry_s);
+    if (n < 0 || (size_t)n >= sizeof topic) {
+        return STATUS_E_ARG;
+    }
+    return standby_await_send(d) ? mqtt_client_publish_expiring(gateway_client(d), topic,
+                                                                payload, bytes, expiry_s)
+                                 : STATUS_E_STALE;
 }
 
 void gateway_leave(struct daemon *d, int timeout_ms)
@@ -408,15 +448,15 @@ void gateway_leave(struct daemon *d, int timeout_ms)
     if (d->gateway.telemetry) {
         mqtt_client_stop(d->gateway.telemetry, 0); /* there is nothing to send */
     }
-    if (d->gateway.client) {
-        mqtt_client_stop(d->gateway.client, timeout_ms);
+    if (gateway_client(d)) {
+        mqtt_client_stop(gateway_client(d), timeout_ms);
     }
 }
 
 void gateway_close(struct daemon *d)
 {
     mqtt_client_destroy(d->gateway.telemetry);
-    mqtt_client_destroy(d->gateway.client);
+    mqtt_client_destroy(gateway_client(d));
     for (size_t i = 0; d->gateway.robots && i < d->params.pair_count; i++) {
         free(d->gateway.robots[i][SIDE_REAL].text);
         free(d->gateway.robots[i][SIDE_VIRTUAL].text);

@@ -2,18 +2,23 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "logger/codec/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
+#include "service/engine/partition.h"
+#include "service/tool/lab_clock.h"
 
 enum {
     COSTED = 1000,         /* lines before their cost is known */
     WAITING_MIN = 256,     /* fewer waiting lines are no overload, whatever they cost */
     LATE_BYTES = 64 << 10, /* samples that are written together */
-    OWED_BYTES = 1 << 20   /* own lines that wait for the journal */
+    OWED_BYTES = 1 << 20,  /* own lines that wait for the journal */
+    ROOM_US = 1000,        /* between two looks for room */
+    DURABLE_US = 100000    /* between two looks whether the inbox was released */
 };
 
 /* The lab thread's state, as far as producers need it. */
@@ -71,6 +76,8 @@ struct inbox {
                    lab has owed_given of their owed_bytes */
     size_t owed_bytes, owed_given;
     bool begun; /* the journal has a line of this run */
+    struct partition *partition; /* NULL: not set yet, or not shared */
+    atomic_bool released;
 
     /* Used by the lab thread only. */
     struct buffer round_buffer;    /* records of this round, */
@@ -234,6 +241,27 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
     assert(pushed); /* the buffer is empty */
     inbox->position = from;
     (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+void inbox_set_partition(struct inbox *inbox, struct partition *partition)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    inbox->partition = partition;
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+void inbox_raise_time(struct inbox *inbox, int64_t t_us)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    (void)raise_stamp(inbox, t_us);
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+void inbox_release(struct inbox *inbox)
+{
+    if (inbox) {
+        atomic_store(&inbox->released, true);
+    }
 }
 
 static bool push_line(struct inbox *inbox, size_t bytes, bool unwritten)
@@ -414,14 +442,109 @@ void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
+/* Lock held; released while there is no room. A section of the journal does not say who owned
+ * the lab, so the lines of others must fit into the buffer. */
+static void await_room(struct inbox *inbox, size_t bytes)
+{
+    const struct record record = {.bytes = bytes};
+    while (!atomic_load(&inbox->released) &&
+           whole_bytes(&record) > inbox->params.buffer_bytes - inbox->filling.used) {
+        (void)pthread_mutex_unlock(&inbox->lock);
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + ROOM_US);
+        (void)pthread_mutex_lock(&inbox->lock);
+    }
+}
+
+/* Lock held. The line is inbox->line. */
+static bool store_locked(struct inbox *inbox, size_t bytes, bool restored)
+{
+    const struct journal_position before = inbox->end;
+    const int64_t t_us = journal_line_us(inbox->line, bytes);
+    const int64_t stamp_us = t_us == LAB_TIME_NONE ? inbox->last_us : raise_stamp(inbox, t_us);
+    inbox->refused = journal_append(inbox->params.journal, inbox->line, bytes, stamp_us,
+                                    &inbox->end) != STATUS_OK;
+    if (inbox->refused) {
+        return false;
+    }
+    inbox->begun = true;
+    const struct record record = {.after = inbox->end, .bytes = bytes, .restored = restored};
+    if (!catch_up(inbox) || !push_record(inbox, record)) {
+        inbox->counts.overflows += !inbox->behind;
+        inbox->behind_from = inbox->behind ? inbox->behind_from : before;
+        inbox->behind = true;
+    }
+    inbox->waiting++;
+    inbox->counts.bytes += bytes;
+    inbox->counts.events++;
+    return true;
+}
+
+bool inbox_store(struct inbox *inbox, const char *line, size_t bytes, bool restored,
+                 struct journal_position *after)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    if (restored) {
+        await_room(inbox, bytes + 1);
+    }
+    bool stored = !restored || !atomic_load(&inbox->released);
+    if (stored) {
+        memcpy(inbox->line, line, bytes);
+        inbox->line[bytes] = '\n';
+        stored = store_locked(inbox, bytes + 1, restored);
+    }
+    *after = inbox->end;
+    wake_for(inbox, INBOX_EVENT);
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return stored;
+}
+
+/* Lock held. Queues a line for the partition. One that the database can never hold is dropped:
+ * the broker would deliver it again for ever. */
+static enum status queue_line(struct inbox *inbox, const struct message *message,
+                              enum inbox_kind kind, size_t bytes,
+                              struct partition_ticket *ticket)
+{
+    if (kind == INBOX_SAMPLE) {
+        return STATUS_OK;
+    }
+    const enum status status =
+        inbox->partition && !atomic_load(&inbox->released)
+            ? partition_append(inbox->partition, inbox->line, bytes - 1, ticket)
+            : STATUS_E_STALE;
+    if (status == STATUS_OK) {
+        inbox->written_us = message->t_us;
+        return STATUS_OK;
+    }
+    if (status == STATUS_E_PARSE) {
+        inbox->counts.lost++;
+        return kind == INBOX_EVENT ? STATUS_OK : STATUS_E_IO;
+    }
+    inbox->counts.refused += kind == INBOX_EVENT;
+    inbox->counts.not_journalled += kind == INBOX_OWN && status == STATUS_E_FULL;
+    return STATUS_E_IO;
+}
+
+/* Waits until a queued line is durable, and journal and lab have it. */
+static enum status await_durable(struct inbox *inbox, struct partition_ticket ticket)
+{
+    enum status status = ticket.number > 0 ? STATUS_E_EMPTY : STATUS_OK;
+    while (status == STATUS_E_EMPTY && !atomic_load(&inbox->released)) {
+        status = partition_wait(inbox->partition, ticket, DURABLE_US);
+    }
+    return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+}
+
 /* Lock held. The message has its time. One that the journal has, but not for certain, fails as
  * well: it comes again, and is known then. */
 static enum status add_stamped(struct inbox *inbox, const struct message *message,
-                               enum inbox_kind kind)
+                               enum inbox_kind kind, struct partition_ticket *ticket)
 {
     enum status status = STATUS_OK;
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
+    if (inbox->params.shared) {
+        return queue_line(inbox, message, kind, bytes, ticket);
+    }
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
         deliver_unjournalled(inbox, bytes, message->t_us);
     } else if (kind != INBOX_SAMPLE || !defer_line(inbox, bytes, message->t_us)) {
@@ -467,30 +590,32 @@ static enum status write_reached(struct inbox *inbox)
     }
     make_own_line(inbox, "time", "{}", 2, &m);
     m.t_us = t_us;
-    return add_stamped(inbox, &m, INBOX_OFFER);
+    return add_stamped(inbox, &m, INBOX_OFFER, NULL); /* not shared: reached_us is 0 then */
 }
 
 /* Lock held. */
 static enum status add_locked(struct inbox *inbox, struct message *message,
-                              enum inbox_kind kind, int64_t now_us)
+                              enum inbox_kind kind, int64_t now_us,
+                              struct partition_ticket *ticket)
 {
     if (leave_out(inbox, kind)) {
         return STATUS_OK;
     }
     message->t_us = raise_stamp(inbox, now_us);
     const enum status status = kind == INBOX_OFFER ? write_reached(inbox) : STATUS_OK;
-    return status == STATUS_OK ? add_stamped(inbox, message, kind) : status;
+    return status == STATUS_OK ? add_stamped(inbox, message, kind, ticket) : status;
 }
 
 enum status inbox_add(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     /* Another thread may hold the lock while it waits for the disk (sync_each). */
     const int64_t now_us = inbox->params.now_us();
+    struct partition_ticket ticket = {0};
     (void)pthread_mutex_lock(&inbox->lock);
-    const enum status status = add_locked(inbox, message, kind, now_us);
+    const enum status status = add_locked(inbox, message, kind, now_us, &ticket);
     wake_for(inbox, kind);
     (void)pthread_mutex_unlock(&inbox->lock);
-    return status;
+    return status == STATUS_OK && kind != INBOX_OWN ? await_durable(inbox, ticket) : status;
 }
 
 bool inbox_owes(struct inbox *inbox)
@@ -520,12 +645,17 @@ void inbox_record(struct inbox *inbox, const char *what, const char *payload, si
     (void)status;
 }
 
-void inbox_write_time(struct inbox *inbox, int64_t t_us)
+bool inbox_has_time(struct inbox *inbox, int64_t t_us)
 {
     (void)pthread_mutex_lock(&inbox->lock);
     const bool written = inbox->written_us > t_us;
     (void)pthread_mutex_unlock(&inbox->lock);
-    if (!written) {
+    return written;
+}
+
+void inbox_write_time(struct inbox *inbox, int64_t t_us)
+{
+    if (!inbox_has_time(inbox, t_us)) {
         inbox_record(inbox, "time", "{}", 2);
     }
 }
@@ -637,8 +767,10 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
             next = enter_section(inbox, record, err);
         } else {
             inbox->position = record->after;
-            *line = (struct inbox_line){
-                .text = text, .bytes = record->bytes, .unwritten = record->unwritten};
+            *line = (struct inbox_line){.text = text,
+                                        .bytes = record->bytes,
+                                        .restored = record->restored,
+                                        .unwritten = record->unwritten};
             next = INBOX_LINE;
         }
     }

@@ -23,6 +23,11 @@
  * inbox_params.behind_us at their measured cost. They are dropped before the journal, so that
  * the lab and every replay know the same ones. Nothing else is dropped.
  *
+ * A lab that several daemons can own (`shared`) writes its lines to the partition instead
+ * (service/engine/partition.h). The partition gives each line back once it is durable, and only
+ * then journal and lab get it. inbox_add() waits for that; own lines do not wait. Samples are
+ * not replicated, so the lab gets none.
+ *
  * Threads: inbox_add() and inbox_counts() from any thread; the others from the lab thread.
  */
 #ifndef SERVICE_DAEMON_INBOX_H
@@ -34,6 +39,8 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal.h"
+
+struct partition;
 
 enum inbox_kind {
     INBOX_EVENT, /* journalled or refused, never dropped; wakes the lab thread at once */
@@ -56,6 +63,7 @@ struct inbox_params {
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* latest known time: no line is stamped earlier */
     int64_t behind_us;       /* waiting work beyond which samples are dropped; 0: never */
+    bool shared;             /* lines go to a partition; all are refused until it is set */
 };
 
 struct inbox_counts {
@@ -83,6 +91,23 @@ void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
 void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
 
+/* shared: lines go to this partition from now on. */
+void inbox_set_partition(struct inbox *inbox, struct partition *partition);
+
+/* shared, on the partition's thread: the line, without its '\n', is durable. Writes it to the
+ * journal and gives it to the lab, with restored set if another daemon owned the lab. Such a
+ * line waits for room. False: the journal refuses it, or the inbox was released meanwhile;
+ * *after is the place behind it. */
+MUST_USE bool inbox_store(struct inbox *inbox, const char *line, size_t bytes, bool restored,
+                          struct journal_position *after);
+
+/* shared: stamp no later line earlier than this. Any thread. */
+void inbox_raise_time(struct inbox *inbox, int64_t t_us);
+
+/* shared: accept nothing more, and let nobody wait for a durable line; else no effect. NULL is
+ * allowed. Any thread. */
+void inbox_release(struct inbox *inbox);
+
 /* Add a message; its t_us is set here. Everything borrowed is copied. STATUS_E_IO: the journal
  * refused it, and it was not accepted; with sync_each also: it is not synced. */
 MUST_USE enum status inbox_add(struct inbox *inbox, struct message *message,
@@ -98,6 +123,9 @@ MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const ch
  * on $lab/time, unless a later line exists. A replay then knows that t_us has passed, and the
  * next run begins after it. */
 void inbox_write_time(struct inbox *inbox, int64_t t_us);
+
+/* Is a line later than t_us on its way? Any thread. */
+bool inbox_has_time(struct inbox *inbox, int64_t t_us);
 
 /* Lab thread, after a round: deadlines before t_us are about to fire. False: lines arrived
  * meanwhile, and must be processed first because they may change the deadlines. */

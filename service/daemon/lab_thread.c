@@ -190,6 +190,9 @@ static void process_line(struct daemon *d, const struct inbox_line *line)
         t->counts.skipped++;
         log_write(LOG_LINE_SKIPPED, NULL, "column %u: %s", err.column, err.text);
     }
+    if (line->restored) {
+        standby_note_restored(d);
+    }
     /* The first line of this run is its start. Deadlines between the journal's last line and
      * the start fire with it, because the previous run may have carried them out already. */
     if (starts) {
@@ -281,7 +284,7 @@ static void report_forgotten(struct daemon *d, int64_t mono_us)
 static bool is_checkpoint_due(const struct daemon *d, int64_t mono_us)
 {
     const struct lab_thread *t = &d->thread;
-    return t->live &&
+    return (t->live || atomic_load(&d->standby.settled)) &&
            ((t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
             atomic_load_explicit(&d->maintenance.save_now, memory_order_relaxed));
 }
@@ -389,13 +392,26 @@ static void count_round(struct daemon *d, int64_t duration_us)
     raise_max(&d->thread.counts.duration_us_max, duration_us);
 }
 
+/* The lab stands at the last durable line, so a deadline fires with a line of a later time: one
+ * that is on its way, or one that is written for it. */
+static void fire_by_line(struct daemon *d, int64_t now_us)
+{
+    const int64_t deadline_us = lab_next_deadline(d->lab);
+    if (d->thread.live && deadline_us < now_us) {
+        inbox_write_time(d->inbox, deadline_us);
+    }
+}
+
 static void run_round(struct daemon *d)
 {
     const int64_t began_us = lab_clock_monotonic_us();
     const int64_t now_us = inbox_begin(d->inbox);
     drain_inbox(d);
     d->thread.reached = inbox_reached(d->inbox);
-    if (d->thread.live && lab_next_deadline(d->lab) < now_us && inbox_reach(d->inbox, now_us)) {
+    if (standby_is_shared(d)) {
+        fire_by_line(d, now_us);
+    } else if (d->thread.live && lab_next_deadline(d->lab) < now_us &&
+               inbox_reach(d->inbox, now_us)) {
         d->thread.counts.deadline_steps++;
         d->thread.dirty = true;
         d->thread.unsaved = true;
@@ -409,6 +425,12 @@ static void run_round(struct daemon *d)
 static enum inbox_pause choose_pause(const struct lab_thread *t)
 {
     return !t->sampled ? INBOX_SLEEPS : t->many ? INBOX_RESTS : INBOX_POLLS;
+}
+
+/* Does the deadline wait for a line, which wakes this thread? */
+static bool is_line_awaited(const struct daemon *d, int64_t deadline_us)
+{
+    return standby_is_shared(d) && (!d->thread.live || inbox_has_time(d->inbox, deadline_us));
 }
 
 /* Returns when work is due even if nothing arrives, on the monotonic clock. */
@@ -426,7 +448,7 @@ static int64_t next_work_us(const struct daemon *d)
         wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);
     }
     const int64_t deadline_us = lab_next_deadline(d->lab);
-    if (deadline_us != LAB_TIME_MAX) {
+    if (deadline_us != LAB_TIME_MAX && !is_line_awaited(d, deadline_us)) {
         /* Deadlines fire when the present is past them. */
         const int64_t left_us = deadline_us + 1 - inbox_now_us(d->inbox);
         const bool early = t->sampled && left_us > 2 * AHEAD_US;
@@ -450,6 +472,16 @@ static bool sleep_round(struct daemon *d, bool last)
     return idle;
 }
 
+/* The own journal is processed; a follower is up to date with what it has read. */
+static void settle(struct daemon *d)
+{
+    if (!atomic_exchange(&d->standby.settled, true)) {
+        (void)pthread_mutex_lock(&d->lock);
+        d->maintenance.health.restored = true;
+        (void)pthread_mutex_unlock(&d->lock);
+    }
+}
+
 static void *run_lab_thread(void *context)
 {
     struct daemon *d = context;
@@ -459,6 +491,9 @@ static void *run_lab_thread(void *context)
         last = atomic_load(&d->thread.stop);
         run_round(d);
         idle = sleep_round(d, last);
+        if (idle && standby_is_shared(d)) {
+            settle(d);
+        }
     }
     do {
         publish_view(d, INT64_MAX); /* one that was begun, and then the last one */

@@ -127,7 +127,9 @@ static void watch_journal(struct daemon *d)
             (unsigned long long)(c.not_journalled + c.samples_dropped));
     }
     if (!down) {
-        mqtt_client_resume(d->gateway.client);
+        if (gateway_client(d)) {
+            mqtt_client_resume(gateway_client(d));
+        }
     }
     d->maintenance.journal_down = down;
     const int64_t mono_us = lab_clock_monotonic_us();
@@ -362,9 +364,15 @@ static void watch_broker(struct daemon *d)
     (void)pthread_mutex_lock(&d->lock);
     const bool leaves = d->maintenance.leaves_broker;
     (void)pthread_mutex_unlock(&d->lock);
-    const bool all = watch_telemetry(d, leaves, reason);
+    const bool in_place = standby_describe(d, reason);
+    if (!gateway_client(d)) { /* the owner is connected */
+        set_health(d, &d->maintenance.health.broker, d->maintenance.health.broker_text,
+                   in_place && standby_is_shared(d), reason);
+        return;
+    }
+    const bool all = watch_telemetry(d, leaves, reason) && in_place;
     const bool up =
-        watch_link(d->gateway.client, &d->maintenance.main, leaves, &s, &link_changed);
+        watch_link(gateway_client(d), &d->maintenance.main, leaves, &s, &link_changed);
     set_health(d, &d->maintenance.health.broker, d->maintenance.health.broker_text, up && all,
                up ? reason : s.error);
     if (link_changed && up) {

@@ -27,7 +27,7 @@ static enum status source_command(void *context, const char *pair, const char *p
         return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "broker", "starting or stopping");
     }
     struct mqtt_client_state state;
-    mqtt_client_read_state(d->gateway.client, &state);
+    gateway_read_state(d, &state);
     if (!state.connected || !state.subscribed) {
         return err_set(err, STATUS_E_IO, FAULT_NOT_CONNECTED, "broker", "%s",
                        state.error[0] ? state.error : "not connected");
@@ -61,7 +61,7 @@ static void source_catch_up(void *context, bool stored)
         return;
     }
     lab_thread_catch_up(d);
-    if (!stored) {
+    if (!stored || !standby_is_live(d)) {
         return;
     }
     store_queue_stats(d->queue, &stats);
@@ -94,7 +94,9 @@ static enum status source_request(void *context, const char *payload, size_t byt
     const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
     return status == STATUS_OK ? status
                                : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
-                                         "cannot be written: no input is accepted");
+                                         standby_is_live(d)
+                                             ? "cannot be written: no input is accepted"
+                                             : "this daemon follows; ask the owner of the lab");
 }
 
 /* The fit begins when the lab thread reads the line, some milliseconds later. */

@@ -201,7 +201,8 @@ enum status engine_session_open(const struct lab_file *file, const struct lab_pa
                                            .home = s->home,
                                            .version = TANDEM_VERSION,
                                            .fingerprint = s->fingerprint,
-                                           .address = file->engine.advertise};
+                                           .address = file->engine.advertise,
+                                           .shares_lab = file->engine.role == ENGINE_OWNER};
     const enum status status = start_session(s, file, params, err);
     if (status != STATUS_OK) {
         engine_session_close(s);

@@ -263,11 +263,11 @@ static struct ownership_event perform_actions(struct partition *e,
 {
     const struct partition_calls *calls = &e->params.calls;
     struct ownership_event event = {.kind = OWNERSHIP_TICK};
-    if (actions->close_mqtt) {
-        calls->connect(calls->context, false);
-    }
     if (actions->alarm != OWNERSHIP_QUIET) {
         calls->raise_alarm(calls->context, actions->alarm);
+    }
+    if (actions->close_mqtt) {
+        calls->connect(calls->context, false);
     }
     if (actions->open_mqtt) {
         calls->connect(calls->context, true);

@@ -104,7 +104,10 @@ struct mqtt_client_options {
     mqtt_client_connected *accepted; /* may be NULL */
     mqtt_client_arrived *arrived;    /* may be NULL; must not block */
     mqtt_client_evicted *evicted;    /* may be NULL */
-    void *context;                   /* passed to all callbacks */
+    /* May a connection be tried now? Asked again some milliseconds later; must return at once
+     * and call nothing of the client. NULL: always. */
+    bool (*may_connect)(void *context);
+    void *context; /* passed to all callbacks */
 };
 
 struct mqtt_client_state {

@@ -19,7 +19,8 @@ enum {
     CONNECT_TIMEOUT_S = 10,
     CONNECT_STUCK_US = 30 * 1000000, /* an attempt without any outcome is given up */
     SOON_US = 5 * 1000000,           /* after a connection was made */
-    IDLE_US = 1000 * 1000
+    IDLE_US = 1000 * 1000,
+    ASK_AGAIN_US = 20000 /* whether a connection may be tried */
 };
 
 /* ---- callbacks of Paho --------------------------------------------------------------- */
@@ -584,6 +585,11 @@ static void send_beat(struct mqtt_client *client)
     mqtt_link_leave_paho();
 }
 
+static bool may_connect(const struct mqtt_client *client)
+{
+    return !client->options.may_connect || client->options.may_connect(client->options.context);
+}
+
 /* Does one thing that is due, or waits. Called under mutex, and releases it meanwhile. */
 static void serve_connection(struct mqtt_client *client)
 {
@@ -599,7 +605,9 @@ static void serve_connection(struct mqtt_client *client)
         renew_handle(client);
         return;
     } else if (client->phase == MQTT_LINK_DOWN && !client->state.refusing) {
-        if (now_us >= client->attempt_us) {
+        if (now_us >= client->attempt_us && !may_connect(client)) {
+            client->attempt_us = now_us + ASK_AGAIN_US;
+        } else if (now_us >= client->attempt_us) {
             client->phase = MQTT_LINK_CONNECTING;
             client->attempt_us = now_us;
             client->attempts++;
