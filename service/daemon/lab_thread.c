@@ -146,9 +146,11 @@ static void go_live(struct daemon *d)
     (void)pthread_mutex_unlock(&d->lock);
     effect_executor_go_live(d);
     record_versions(d);
-    log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
-              (unsigned long long)d->thread.counts.restored,
-              lab_s(d->thread.counts.restore_us));
+    if (!standby_is_shared(d)) { /* else it followed, for any time */
+        log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
+                  (unsigned long long)d->thread.counts.restored,
+                  lab_s(d->thread.counts.restore_us));
+    }
     set_priority(&d->thread);
 }
 

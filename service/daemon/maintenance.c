@@ -133,7 +133,8 @@ static void watch_journal(struct daemon *d)
     }
     d->maintenance.journal_down = down;
     const int64_t mono_us = lab_clock_monotonic_us();
-    if (s.failing && mono_us - d->maintenance.gap_us >= GAP_US) {
+    /* The partition's thread tries again by itself, and this one must not wait for it. */
+    if (s.failing && !standby_is_shared(d) && mono_us - d->maintenance.gap_us >= GAP_US) {
         d->maintenance.gap_us = mono_us;
         record_gap(d);
     }

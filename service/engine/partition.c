@@ -359,7 +359,10 @@ static void *run_partition(void *context)
             begin_hand_over(e, &event);
         }
         const bool asked = event.kind == OWNERSHIP_HAND_OVER;
+        /* Whoever appends a line may hold a lock that this call needs. */
+        lock_release(&e->lock);
         event.lab_us = e->params.calls.read_lab_us(e->params.calls.context);
+        lock_acquire(&e->lock);
         step_ownership(e, &event, &actions);
         e->refused = e->refused || (asked && actions.alarm == OWNERSHIP_NO_FOLLOWER);
         lock_release(&e->lock);

@@ -42,6 +42,13 @@ static void test_keys(void)
         {"{postgresql: {servers: [localhost], require_sync: -1}, instance: a}", "out_of_range"},
         {"{postgresql: {servers: [localhost], database: ''}, instance: a}", "missing_value"},
         {"{postgresql: {servers: [localhost]}, instance: a, advertise: a.lab}", "bad_address"},
+        {"{role: owner}", "needs_key"},
+        {"{postgresql: {servers: [localhost]}, instance: a, role: owner}", "inconsistent"},
+        {"{postgresql: {servers: [localhost]}, instance: a, role: standby}", "unknown_value"},
+        {"{postgresql: {servers: [localhost]}, instance: a, safe_s: 2}", "inconsistent"},
+        {"{postgresql: {servers: [localhost]}, instance: a, renew_s: 1}", "inconsistent"},
+        {"{postgresql: {servers: [localhost]}, instance: a, take_s: 3, safe_s: 2, renew_s: 1}",
+         NULL},
         {"{postgresql: {servers: [localhost]}, instance: a, advertise: 'https://a.lab/x'}",
          "bad_address"},
     };
