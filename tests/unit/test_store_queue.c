@@ -505,6 +505,64 @@ static void *race_read(void *context)
     return NULL;
 }
 
+static void add_n(void *context, const struct store_row *row)
+{
+    *(uint64_t *)context += row->n;
+}
+
+/* Rows that another daemon stores are held: the old ones go, the newest ones are stored when it
+ * ends. */
+static void test_held(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.commit_ms = 1;
+    params.holds = true;
+    struct store_queue *q = start_queue(&params, s);
+    for (uint64_t n = 1; n <= 100; n++) {
+        store_queue_advance(q, (int64_t)n * 1000000);
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
+    }
+    uint64_t sum = 0;
+    struct store_queue_stats stats;
+    store_queue_list_held(q, 2000000, add_n, &sum);
+    store_queue_stats(q, &stats);
+    CHECK_INT("within two seconds", sum, 98 + 99 + 100);
+    CHECK_INT("of the last minute", stats.waiting_rows, 61);
+    CHECK("nothing is stored", stats.batches == 0 && !stats.behind);
+    store_queue_release(q);
+    CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
+    store_queue_stats(q, &stats);
+    CHECK_INT("stored", stats.stored, 61);
+    CHECK_INT("stop", store_queue_stop(q, 1000), STATUS_OK);
+    store_close(s);
+}
+
+/* Too many rows push out the oldest ones, and the store lacks them. */
+static void test_held_too_many(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.rows_max = 10;
+    params.holds = true;
+    struct store_queue *q = start_queue(&params, s);
+    uint64_t sum = 0;
+    for (uint64_t n = 1; n <= 12; n++) {
+        CHECK_INT("push", push_row(q, n), STATUS_OK);
+    }
+    struct store_queue_stats stats;
+    store_queue_list_held(q, 0, add_n, &sum);
+    store_queue_stats(q, &stats);
+    CHECK_INT("the newest", sum, 75);
+    CHECK("the store lacks rows", stats.behind && stats.lacks == 1);
+    CHECK_INT("stop", store_queue_stop(q, 1000), STATUS_OK);
+    store_close(s);
+}
+
 static void test_race(void)
 {
     fresh_path();
@@ -547,6 +605,8 @@ int main(void)
     CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
     CU_add_test(suite, "queue and retention", queue_retention);
+    CU_add_test(suite, "rows held", test_held);
+    CU_add_test(suite, "too many rows held", test_held_too_many);
     CU_add_test(suite, "race", test_race);
     const int result = check_run();
     fresh_path();
