@@ -82,8 +82,8 @@ struct store_options {
     uint32_t retain_days; /* 0: keep everything */
 };
 
-/* What the database has: results only, or also the journal of a lab that several daemons can own
- * in turn. */
+/* The database has the results only, or also the journal of a lab that several daemons own in
+ * turn. */
 enum engine_role { ENGINE_RESULTS, ENGINE_OWNER };
 
 /* A database that several daemons share. */

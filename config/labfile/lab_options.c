@@ -151,9 +151,10 @@ static const struct option_row lab_rows[] = {
     LAB(engine.postgresql.require_sync, WHOLE("", "0", 0.0, 7.0),
      "Fewer synchronous standbys than this are a fault of the check."),
     LAB(engine.role, CHOICE("results", "results|owner"),
-     "results: only results are in the database. owner: the journal, too, and another daemon of this lab takes over when "
-     "this one ends."),
-    {"engine.renew_s", TIME("s", "0.3", 0.05, 10.0), IN_LAB(engine.renew_us), "role owner: an idle owner writes this often."},
+     "results: only results are in the database. owner: the journal, too, and another daemon of this lab takes over "
+     "when this one ends."),
+    {"engine.renew_s", TIME("s", "0.3", 0.05, 10.0), IN_LAB(engine.renew_us),
+     "role owner: an idle owner writes this often."},
     {"engine.safe_s", TIME("s", "1", 0.1, 30.0), IN_LAB(engine.safe_us),
      "role owner: nothing is sent later than this after the start of the last successful write."},
     {"engine.take_s", TIME("s", "1.5", 0.2, 60.0), IN_LAB(engine.take_us),

@@ -402,7 +402,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .now_us = now_us,
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
         .behind_us = BEHIND_US,
-        .shared = standby_is_shared(d),
+        .partition = standby_is_shared(d) ? &d->standby.partition : NULL,
     };
     return name_fault(inbox_create(&p, &d->inbox), "inbox", FAULT_NO_MEMORY,
                       "no memory for its buffers", err);

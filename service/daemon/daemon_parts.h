@@ -198,9 +198,6 @@ struct effect_executor {
 /* Call before gateway_open(). */
 void effect_executor_open(struct daemon *daemon);
 
-/* Publish a record of a pair to MQTT and the alarm webhook. Lab thread. */
-void effect_executor_publish_record(struct daemon *daemon, const struct store_row *row);
-
 /* The emit function for lab_step(); context is the daemon. */
 void effect_executor_emit(void *context, const struct effect *effect);
 
@@ -527,7 +524,7 @@ void lab_thread_catch_up(struct daemon *daemon);
 /* End the thread once the inbox is empty and join it. Earlier lines are processed. */
 void lab_thread_stop(struct daemon *daemon);
 
-/* ---- standby.c: the daemon as one of several that can own its lab (engine.role) ----
+/* ---- standby.c, standby_state.c: the daemon as one of several that can own its lab (engine.role) ----
  *
  * One of them owns the lab: it receives, decides and sends. The others follow: they step the
  * same lines, as after a restart, answer over HTTP, and send nothing. Every line passes through
@@ -537,7 +534,7 @@ void lab_thread_stop(struct daemon *daemon);
  * the line $lab/start. When it loses the lab, its process ends without acknowledging more.
  */
 struct standby {
-    struct partition *partition; /* NULL: not started, or the lab has one daemon */
+    _Atomic(struct partition *) partition; /* NULL: not started, or the lab has one daemon */
     struct own_journal *own;     /* used by the partition's thread */
     bool taken;                  /* the same: it stored the line that took the lab */
     atomic_bool live;            /* the lab thread has gone live */
@@ -560,10 +557,6 @@ MUST_USE enum status standby_start(struct daemon *daemon, struct err *err);
 /* Let a follower take over, and disconnect. False: there is none, or nothing to hand over. */
 MUST_USE bool standby_hand_over(struct daemon *daemon);
 void standby_stop(struct daemon *daemon);
-
-/* Wait until a message may be sent. False: it may not. Any thread. */
-MUST_USE bool standby_await_send(struct daemon *daemon);
-bool standby_may_connect(void *daemon);
 
 /* Lab thread: the line that took the lab is processed. */
 void standby_go_live(struct daemon *daemon);

@@ -227,21 +227,6 @@ static enum event_type type_of(const struct store_row *row)
                                        : EVENT_TYPE_CHANGE;
 }
 
-void effect_executor_publish_record(struct daemon *d, const struct store_row *row)
-{
-    const char *what = row->kind == STORE_ENTRIES   ? "entry"
-                       : row->kind == STORE_ALARMS  ? "alarm"
-                       : row->kind == STORE_CHANGES ? "change"
-                                                    : NULL;
-    const long pair = what ? lab_find(d->lab, row->pair) : -1;
-    if (what && row->kind == STORE_ALARMS) {
-        alarm_webhook_offer(d->alarm_webhook, row->json, row->json_bytes);
-    }
-    if (pair >= 0) {
-        publish_for(d, (uint32_t)pair, what, row->json, row->json_bytes, GATEWAY_SURE);
-    }
-}
-
 static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
                         const char *what)
 {
@@ -799,7 +784,6 @@ void effect_executor_emit(void *context, const struct effect *effect)
 void effect_executor_go_live(struct daemon *d)
 {
     d->effect_executor.live = true;
-    standby_go_live(d);
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
         send_first_eta(d, (uint32_t)i);

@@ -12,6 +12,12 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/topic_list.h"
+#include "service/tool/lab_clock.h"
+
+enum {
+    SEND_US = 100000,     /* between two looks whether the daemon stops */
+    SEND_MAX_US = 2000000 /* for all threads but the lab's */
+};
 
 /* ---- machine states from robots ------------------------------------------------------ */
 
@@ -324,6 +330,13 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     return mqtt_client_create(&d->gateway.telemetry, &options, err);
 }
 
+/* A process that was frozen must not take the broker's connection of the next owner. */
+static bool may_connect(void *context)
+{
+    const struct daemon *d = context;
+    return partition_may_connect(d->standby.partition);
+}
+
 /* The persistent session may still have subscriptions from a time without the second
  * connection, so filters of samples are unsubscribed here. */
 static enum status start_main(struct daemon *d, const struct subscription *s, struct err *err)
@@ -345,7 +358,7 @@ static enum status start_main(struct daemon *d, const struct subscription *s, st
     options.silence = record_silence;
     options.accepted = record_session;
     options.arrived = lab_team_count(d->lab) > 0 ? record_arrival : NULL;
-    options.may_connect = standby_is_shared(d) ? standby_may_connect : NULL;
+    options.may_connect = standby_is_shared(d) ? may_connect : NULL;
     options.context = d;
     const enum status status = mqtt_client_create(&d->gateway.client, &options, err);
     atomic_store(&d->gateway.connects, status == STATUS_OK);
@@ -400,6 +413,25 @@ enum status gateway_connect(struct daemon *d, struct err *err)
     return status;
 }
 
+/* Waits until a message may be sent. False: it may not, because another daemon owns the lab. */
+static bool await_send(struct daemon *d)
+{
+    if (!standby_is_shared(d) || !gateway_client(d)) {
+        return gateway_client(d) != NULL;
+    }
+    const bool in_lab = d->thread.runs && pthread_equal(pthread_self(), d->thread.thread);
+    const int64_t until_us = lab_clock_monotonic_us() + SEND_MAX_US;
+    enum status status;
+    do {
+        status = partition_await_send(d->standby.partition, SEND_US);
+        if (in_lab) { /* it waits for the database, and does not hang */
+            atomic_store(&d->maintenance.lab_beats, true);
+        }
+    } while (status == STATUS_E_EMPTY && !atomic_load(&d->thread.stop) &&
+             (in_lab || lab_clock_monotonic_us() < until_us));
+    return status == STATUS_OK;
+}
+
 enum status gateway_send(struct daemon *d, const char *rest, const char *payload, size_t bytes,
                          enum gateway_delivery delivery)
 {
@@ -415,7 +447,7 @@ enum status gateway_send_whole(struct daemon *d, const char *topic, const char *
                                size_t bytes, enum gateway_delivery delivery)
 {
     struct mqtt_client *client = gateway_client(d);
-    if (!standby_await_send(d)) {
+    if (!await_send(d)) {
         return STATUS_E_STALE;
     }
     switch (delivery) {
@@ -438,7 +470,7 @@ enum status gateway_send_expiring(struct daemon *d, const char *rest, const char
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
-    return standby_await_send(d) ? mqtt_client_publish_expiring(gateway_client(d), topic,
+    return await_send(d) ? mqtt_client_publish_expiring(gateway_client(d), topic,
                                                                 payload, bytes, expiry_s)
                                  : STATUS_E_STALE;
 }

@@ -76,7 +76,6 @@ struct inbox {
                    lab has owed_given of their owed_bytes */
     size_t owed_bytes, owed_given;
     bool begun; /* the journal has a line of this run */
-    struct partition *partition; /* NULL: not set yet, or not shared */
     atomic_bool released;
 
     /* Used by the lab thread only. */
@@ -240,13 +239,6 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
     const bool pushed = push_section(inbox, from, to, true);
     assert(pushed); /* the buffer is empty */
     inbox->position = from;
-    (void)pthread_mutex_unlock(&inbox->lock);
-}
-
-void inbox_set_partition(struct inbox *inbox, struct partition *partition)
-{
-    (void)pthread_mutex_lock(&inbox->lock);
-    inbox->partition = partition;
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
@@ -442,28 +434,13 @@ void inbox_report_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-/* Lock held; released while there is no room. A section of the journal does not say who owned
- * the lab, so the lines of others must fit into the buffer. */
-static void await_room(struct inbox *inbox, size_t bytes)
-{
-    const struct record record = {.bytes = bytes};
-    while (!atomic_load(&inbox->released) &&
-           whole_bytes(&record) > inbox->params.buffer_bytes - inbox->filling.used) {
-        (void)pthread_mutex_unlock(&inbox->lock);
-        lab_clock_sleep_until_us(lab_clock_monotonic_us() + ROOM_US);
-        (void)pthread_mutex_lock(&inbox->lock);
-    }
-}
-
 /* Lock held. The line is inbox->line. */
 static bool store_locked(struct inbox *inbox, size_t bytes, bool restored)
 {
     const struct journal_position before = inbox->end;
-    const int64_t t_us = journal_line_us(inbox->line, bytes);
-    const int64_t stamp_us = t_us == LAB_TIME_NONE ? inbox->last_us : raise_stamp(inbox, t_us);
-    inbox->refused = journal_append(inbox->params.journal, inbox->line, bytes, stamp_us,
-                                    &inbox->end) != STATUS_OK;
-    if (inbox->refused) {
+    const int64_t t_us = raise_stamp(inbox, journal_line_us(inbox->line, bytes));
+    if (journal_append(inbox->params.journal, inbox->line, bytes, t_us, &inbox->end) !=
+        STATUS_OK) {
         return false;
     }
     inbox->begun = true;
@@ -482,9 +459,14 @@ static bool store_locked(struct inbox *inbox, size_t bytes, bool restored)
 bool inbox_store(struct inbox *inbox, const char *line, size_t bytes, bool restored,
                  struct journal_position *after)
 {
+    const struct record room = {.bytes = bytes + 1};
     (void)pthread_mutex_lock(&inbox->lock);
-    if (restored) {
-        await_room(inbox, bytes + 1);
+    /* A section of the journal does not say whose lines it has: those of others must fit here. */
+    while (restored && !atomic_load(&inbox->released) &&
+           whole_bytes(&room) > inbox->params.buffer_bytes - inbox->filling.used) {
+        (void)pthread_mutex_unlock(&inbox->lock);
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + ROOM_US);
+        (void)pthread_mutex_lock(&inbox->lock);
     }
     bool stored = !restored || !atomic_load(&inbox->released);
     if (stored) {
@@ -507,17 +489,14 @@ static enum status queue_line(struct inbox *inbox, const struct message *message
     if (kind == INBOX_SAMPLE) {
         return STATUS_OK;
     }
-    const enum status status =
-        inbox->partition && !atomic_load(&inbox->released)
-            ? partition_append(inbox->partition, inbox->line, bytes - 1, ticket)
-            : STATUS_E_STALE;
-    if (status == STATUS_OK) {
-        inbox->written_us = message->t_us;
-        return STATUS_OK;
-    }
-    if (status == STATUS_E_PARSE) {
-        inbox->counts.lost++;
-        return kind == INBOX_EVENT ? STATUS_OK : STATUS_E_IO;
+    struct partition *partition = *inbox->params.partition;
+    const enum status status = partition && !atomic_load(&inbox->released)
+                                   ? partition_append(partition, inbox->line, bytes - 1, ticket)
+                                   : STATUS_E_STALE;
+    inbox->written_us = status == STATUS_OK ? message->t_us : inbox->written_us;
+    if (status == STATUS_OK || status == STATUS_E_PARSE) {
+        inbox->counts.lost += status != STATUS_OK;
+        return kind == INBOX_EVENT ? STATUS_OK : status;
     }
     inbox->counts.refused += kind == INBOX_EVENT;
     inbox->counts.not_journalled += kind == INBOX_OWN && status == STATUS_E_FULL;
@@ -529,7 +508,7 @@ static enum status await_durable(struct inbox *inbox, struct partition_ticket ti
 {
     enum status status = ticket.number > 0 ? STATUS_E_EMPTY : STATUS_OK;
     while (status == STATUS_E_EMPTY && !atomic_load(&inbox->released)) {
-        status = partition_wait(inbox->partition, ticket, DURABLE_US);
+        status = partition_wait(*inbox->params.partition, ticket, DURABLE_US);
     }
     return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
 }
@@ -542,7 +521,7 @@ static enum status add_stamped(struct inbox *inbox, const struct message *messag
     enum status status = STATUS_OK;
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
-    if (inbox->params.shared) {
+    if (inbox->params.partition) {
         return queue_line(inbox, message, kind, bytes, ticket);
     }
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {

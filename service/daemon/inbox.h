@@ -63,7 +63,8 @@ struct inbox_params {
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* latest known time: no line is stamped earlier */
     int64_t behind_us;       /* waiting work beyond which samples are dropped; 0: never */
-    bool shared;             /* lines go to a partition; all are refused until it is set */
+    /* Borrowed; NULL: not shared. While it leads to NULL, all lines are refused. */
+    _Atomic(struct partition *) *partition;
 };
 
 struct inbox_counts {
@@ -90,9 +91,6 @@ void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
  * Its lines have restored set. */
 void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
-
-/* shared: lines go to this partition from now on. */
-void inbox_set_partition(struct inbox *inbox, struct partition *partition);
 
 /* shared, on the partition's thread: the line, without its '\n', is durable. Writes it to the
  * journal and gives it to the lab, with restored set if another daemon owned the lab. Such a

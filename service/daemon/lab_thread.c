@@ -144,6 +144,7 @@ static void go_live(struct daemon *d)
     (void)pthread_mutex_lock(&d->lock);
     d->maintenance.health.restored = true;
     (void)pthread_mutex_unlock(&d->lock);
+    standby_go_live(d);
     effect_executor_go_live(d);
     record_versions(d);
     if (!standby_is_shared(d)) { /* else it followed, for any time */
@@ -475,7 +476,7 @@ static bool sleep_round(struct daemon *d, bool last)
 }
 
 /* The own journal is processed; a follower is up to date with what it has read. */
-static void settle(struct daemon *d)
+static void end_restoring(struct daemon *d)
 {
     if (!atomic_exchange(&d->standby.settled, true)) {
         (void)pthread_mutex_lock(&d->lock);
@@ -494,7 +495,7 @@ static void *run_lab_thread(void *context)
         run_round(d);
         idle = sleep_round(d, last);
         if (idle && standby_is_shared(d)) {
-            settle(d);
+            end_restoring(d);
         }
     }
     do {

@@ -1,5 +1,5 @@
 /* service/daemon/standby.c - the daemon as one of several that can own its lab: the calls of its
- * partition, the hand-over, and what people are told. */
+ * partition, the take and the hand-over. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,23 +17,10 @@
 
 enum {
     FOLLOW_US = 50000,   /* between two reads of a follower */
-    SEND_US = 100000,    /* between two looks whether the daemon stops */
-    SEND_MAX_MS = 2000,  /* for all threads but the lab's */
     STORE_US = 100000,   /* between two attempts to write the own journal */
     NUMBERS_MS = 500,    /* to read the newest numbers of the store */
-    HAND_OVER_MS = 5000, /* for the follower to take what is left */
-    BEHIND_LINES = 1000  /* a follower that lacks more is not ready */
+    HAND_OVER_MS = 5000  /* for the lines that wait, and the answer of the database */
 };
-
-bool standby_is_shared(const struct daemon *d)
-{
-    return d->file->engine.role == ENGINE_OWNER && d->file->engine.postgresql.server_count > 0;
-}
-
-bool standby_is_live(const struct daemon *d)
-{
-    return !standby_is_shared(d) || atomic_load(&d->standby.live);
-}
 
 /* ---- calls of the partition, on its thread ---- */
 
@@ -130,6 +117,9 @@ static void connect_broker(void *context, bool open)
     struct daemon *d = context;
     struct err err = {0};
     if (open) {
+        while (!d->standby.partition) { /* standby_start() is about to return */
+            lab_clock_sleep_until_us(lab_clock_monotonic_us() + STORE_US);
+        }
         if (gateway_connect(d, &err) != STATUS_OK) {
             leave_lab(err.text);
         }
@@ -230,13 +220,14 @@ enum status standby_start(struct daemon *d, struct err *err)
                                            .roll_back = roll_back,
                                            .raise_alarm = raise_alarm,
                                            .read_lab_us = read_lab_us}};
+    struct partition *partition = NULL;
     enum status status = open_own_journal(d, &p.journal, err);
     if (status == STATUS_OK) {
         p.own_n = own_journal_count(d->standby.own);
-        status = partition_start(&p, &d->standby.partition, err);
+        status = partition_start(&p, &partition, err);
     }
     if (status == STATUS_OK) {
-        inbox_set_partition(d->inbox, d->standby.partition);
+        atomic_store(&d->standby.partition, partition);
         log_write(LOG_FOLLOWING, NULL, "instance %s, %" PRId64 " lines in the own journal",
                   engine->instance, p.own_n);
     }
@@ -273,36 +264,25 @@ void standby_stop(struct daemon *d)
     d->standby.own = NULL;
 }
 
-/* ---- sending ---- */
-
-bool standby_await_send(struct daemon *d)
-{
-    if (!standby_is_shared(d)) {
-        return true;
-    }
-    if (!gateway_client(d)) {
-        return false;
-    }
-    const bool in_lab = d->thread.runs && pthread_equal(pthread_self(), d->thread.thread);
-    const int64_t until_us = lab_clock_monotonic_us() + SEND_MAX_MS * INT64_C(1000);
-    enum status status;
-    do {
-        status = partition_await_send(d->standby.partition, SEND_US);
-        if (in_lab) {
-            maintenance_beat(d);
-        }
-    } while (status == STATUS_E_EMPTY && !atomic_load(&d->thread.stop) &&
-             (in_lab || lab_clock_monotonic_us() < until_us));
-    return status == STATUS_OK;
-}
-
-bool standby_may_connect(void *context)
-{
-    const struct daemon *d = context;
-    return partition_may_connect(d->standby.partition);
-}
-
 /* ---- taking over ---- */
+
+static void publish_record(struct daemon *d, const struct store_row *row)
+{
+    const char *what = row->kind == STORE_ENTRIES   ? "entry"
+                       : row->kind == STORE_ALARMS  ? "alarm"
+                       : row->kind == STORE_CHANGES ? "change"
+                                                    : NULL;
+    if (what && row->kind == STORE_ALARMS) {
+        alarm_webhook_offer(d->alarm_webhook, row->json, row->json_bytes);
+    }
+    if (what && lab_find(d->lab, row->pair) >= 0) {
+        char rest[MESSAGE_TOPIC_MAX];
+        (void)snprintf(rest, sizeof rest, "%s/%s", row->pair, what);
+        const enum status status =
+            gateway_send(d, rest, row->json, row->json_bytes, GATEWAY_SURE);
+        (void)status; /* it is in the store */
+    }
+}
 
 /* Publishes a record that the last owner may not have published: the store lacks it. */
 struct unknown_records {
@@ -317,7 +297,7 @@ static void publish_unknown(void *context, const struct store_row *row)
     if (u->reader && store_holds(u->reader, row, &holds, NULL) == STATUS_OK && holds) {
         return;
     }
-    effect_executor_publish_record(u->d, row);
+    publish_record(u->d, row);
 }
 
 void standby_go_live(struct daemon *d)
@@ -350,40 +330,4 @@ void standby_go_live(struct daemon *d)
         lab_alarm_raise(d, ALARM_ENGINE_TAKEN, "the daemon %s took the lab over",
                         d->file->engine.instance);
     }
-}
-
-void standby_note_restored(struct daemon *d)
-{
-    if (standby_is_shared(d)) {
-        d->standby.newest_us = lab_time(d->lab);
-        store_queue_advance(d->queue, d->standby.newest_us);
-    }
-}
-
-/* ---- what people are told ---- */
-
-bool standby_read_report(struct daemon *d, struct partition_report *out)
-{
-    const bool running = standby_is_shared(d) && d->standby.partition;
-    if (running) {
-        partition_get_report(d->standby.partition, out);
-    }
-    return running;
-}
-
-bool standby_describe(struct daemon *d, char text[160])
-{
-    struct partition_report r;
-    text[0] = '\0';
-    if (!standby_read_report(d, &r)) {
-        return true;
-    }
-    const int64_t behind = r.n > r.own_n ? r.n - r.own_n : 0;
-    if (r.state == OWNERSHIP_OWNING && r.durable) {
-        return true;
-    }
-    (void)snprintf(text, 160, "instance %.40s: %s, %" PRId64 " lines behind%s%.60s",
-                   d->file->engine.instance, ownership_state_name(r.state), behind,
-                   r.error[0] ? ": " : "", r.error);
-    return r.state == OWNERSHIP_FOLLOWING && r.durable && behind <= BEHIND_LINES && !r.error[0];
 }

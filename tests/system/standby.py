@@ -70,7 +70,7 @@ def entries_in(cluster):
     return rows.splitlines()
 
 
-def take_over(rig, other, publisher, end_owner):
+def replace_owner(rig, other, publisher, end_owner):
     """The owner ends in some way, and the follower goes on. Returns the new owner and the new follower."""
     rig.wait(lambda: follows(other), "the follower has caught up", 60)
     before = len(publisher.sent)
@@ -90,8 +90,12 @@ def kill(rig):
 
 
 def freeze(rig):
+    """Until the follower owns the lab, and some time more."""
     rig.daemon.send_signal(signal.SIGSTOP)
-    time.sleep(5)  # a wait that must not scale: longer than engine.take_s
+    other = rig.other
+    other.wait(lambda: owns(other), "the follower owns", 60)
+    sent = len(rig.publisher.sent)
+    other.wait(lambda: len(rig.publisher.sent) > sent + 5, "commands", 60)
     rig.daemon.send_signal(signal.SIGCONT)
 
 
@@ -145,13 +149,14 @@ with Cluster(1) as cluster, Rig(pairs=PAIRS) as rig:
         recording = rig.listen("commands", "tandem/v1/#")
         for side in ("real", "virtual"):
             rig.start("robot", "--pair", "r1", "--side", side, "--t0", "0.02", "--tr", "0.01")
-        publisher = Publisher(rig)
+        publisher = rig.publisher = other.publisher = Publisher(rig)
+        rig.other, other.other = other, rig
         publisher.start()
         owner, follower = rig, other
         try:
             for _ in range(rounds):
                 for end_owner, expected in ((kill, -signal.SIGKILL), (freeze, 1), (stop, 0)):
-                    owner, follower, code = take_over(owner, follower, publisher, end_owner)
+                    owner, follower, code = replace_owner(owner, follower, publisher, end_owner)
                     assert code == expected, (end_owner.__name__, code, follower.daemon_log.read_text())
         finally:
             publisher.stop()
