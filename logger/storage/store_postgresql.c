@@ -121,7 +121,8 @@ static int write_folded(struct bucket_target *target, const char *pair, int64_t 
         values, COUNT(values), NULL);
 }
 
-#define ENTRIES "FROM entries WHERE pair = $1 AND t_us >= $2 ORDER BY t_us"
+#define ENTRIES                                                                                \
+    "FROM entries WHERE pair = $1 AND t_us >= $2" STORE_DATABASE_OF_OWNER(1) " ORDER BY t_us"
 
 static int find_ends(struct bucket_target *target, const char *pair, int64_t from_us, int limit,
                      int behind, struct bucket_ends *ends)

@@ -14,6 +14,11 @@ enum {
     STORE_DATABASE_MAX_ITEMS = 15 /* values of one statement */
 };
 
+/* Of the rows of the pair $n only those of the lab that owns it: rows of an earlier owner stay
+ * in the tables. Written so that the planner expects most rows to pass. */
+#define STORE_DATABASE_OF_OWNER(n)                                                             \
+    " AND coalesce(p = (SELECT nullif(o.p, '') FROM pairs o WHERE o.pair = $" #n "), true)"
+
 /* A connection and what its last statement did. Functions return 0, or 1 and fill err. */
 struct store_database {
     struct postgresql *connection; /* NULL: closed */

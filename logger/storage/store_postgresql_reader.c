@@ -106,12 +106,12 @@ static int pass_entries(struct store_database *db, const struct postgresql_value
 {
     static const char *const sql[] = {
         "SELECT t_us, lag_s, verdict, inconsistent FROM entries"
-        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3"
-        " ORDER BY t_us, lag_s NULLS FIRST, verdict, inconsistent LIMIT $4 OFFSET $5",
+        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3" STORE_DATABASE_OF_OWNER(
+            1) " ORDER BY t_us, lag_s NULLS FIRST, verdict, inconsistent LIMIT $4 OFFSET $5",
         "SELECT t_us, lag_s, verdict, inconsistent FROM entries"
-        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3"
-        " ORDER BY t_us DESC, lag_s DESC NULLS LAST, verdict DESC, inconsistent DESC"
-        " LIMIT $4 OFFSET $5"};
+        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3" STORE_DATABASE_OF_OWNER(
+            1) " ORDER BY t_us DESC, lag_s DESC NULLS LAST, verdict DESC, inconsistent DESC"
+               " LIMIT $4 OFFSET $5"};
     struct postgresql_result result;
     const int code =
         store_database_run(db, "read entries", sql[newest_first], values, 5, &result);
@@ -255,8 +255,11 @@ bool store_postgresql_reader_is_in_place(const struct store_reader *base)
     return store_database_is_open(&((const struct postgresql_reader *)base)->db);
 }
 
+#define OF_OWNERS                                                                              \
+    " AND NOT EXISTS (SELECT FROM pairs o WHERE o.pair = r.pair AND o.p NOT IN (r.p, ''))"
+
 /* Columns of a row; then the type column, the own columns and the table of a kind. */
-#define ROWS "pair, n, t_us, id, %s, %s, json, seq FROM %s"
+#define ROWS "pair, n, t_us, id, %s, %s, json, seq FROM %s r"
 
 static void pass_rows(const struct postgresql_result *result, enum store_kind kind,
                       store_row_fn *row, void *context)
@@ -297,7 +300,7 @@ static void format_query(const struct store_query *query, bool all, char sql[STO
     }
     (void)snprintf(
         sql, STORE_SQL_MAX,
-        "SELECT " ROWS " WHERE %s %s %s AND t_us %s $2%s%s%s%s%s%s%s"
+        "SELECT " ROWS " WHERE %s %s %s AND t_us %s $2%s%s%s%s%s%s%s%s"
         " ORDER BY t_us %s%s%s, n %s LIMIT $1",
         t->type_column, t->own_columns, t->table, query->pair ? "(t_us, n)" : "(t_us, pair, n)",
         query->newest_first ? "<" : ">", query->pair ? "($3, $4)" : "($3, $5, $4)",
@@ -305,10 +308,11 @@ static void format_query(const struct store_query *query, bool all, char sql[STO
         query->inconsistent && !query->types ? " AND inconsistent = 1" : "",
         query->team ? " AND team = $7" : "", query->job ? " AND job = $8" : "",
         store_has_version(query) ? " AND strpos(json, $9) > 0 AND strpos(json, $10) > 0" : "",
-        !all                          ? " AND p = $11"
-        : query->kind == STORE_ALARMS ? " AND (pair <> '$lab' OR p = $11)"
-                                      : "",
-        order, query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+        !all          ? " AND p = $11"
+        : query->pair ? STORE_DATABASE_OF_OWNER(5)
+                      : OF_OWNERS,
+        all && query->kind == STORE_ALARMS ? " AND (pair <> '$lab' OR p = $11)" : "", order,
+        query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
 /* A value that is no UTF-8 equals no stored text. */
@@ -517,10 +521,11 @@ enum status store_postgresql_span(struct store_reader *base, const char *pair, i
     const struct postgresql_value values[] = {
         postgresql_text(pair), postgresql_number(since_us), postgresql_number(until_us)};
     struct postgresql_result result;
-    const int code = store_database_run(&r->db, "read a time range",
-                                        "SELECT min(t_us), max(t_us) FROM entries"
-                                        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3",
-                                        values, COUNT(values), &result);
+    const int code = store_database_run(
+        &r->db, "read a time range",
+        "SELECT min(t_us), max(t_us) FROM entries"
+        " WHERE pair = $1 AND t_us >= $2 AND t_us < $3" STORE_DATABASE_OF_OWNER(1),
+        values, COUNT(values), &result);
     *any = result.rows > 0 && postgresql_result_text(&result, 0, 0, NULL);
     if (*any) {
         *oldest_us = postgresql_result_number(&result, 0, 0);

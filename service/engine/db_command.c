@@ -5,6 +5,7 @@
 
 #include "config/labfile/lab_secrets.h"
 #include "service/engine/engine_check.h"
+#include "service/engine/engine_claim.h"
 #include "service/engine/engine_target.h"
 #include "service/engine/postgresql_schema.h"
 #include "service/tool/arguments.h"
@@ -15,6 +16,7 @@ enum { CONNECT_MS = 10000 };
 
 struct db_request {
     const char *lab, *admin, *password_file;
+    const char *retired; /* name of a lab */
 };
 
 static int print_failure(const struct err *err)
@@ -120,6 +122,29 @@ static int check_database(const struct lab_file *lab, const struct db_request *r
     return engine_facts_print(&facts, &lab->engine, "", stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
+static int retire_lab(const struct lab_file *lab, const struct db_request *request)
+{
+    struct postgresql_target *target = NULL;
+    struct postgresql *c = NULL;
+    struct err err = {0};
+    int64_t count = 0;
+    enum status status = engine_target_create(&lab->engine, NULL, &target, &err);
+    if (status == STATUS_OK) {
+        status = postgresql_open(target, POSTGRESQL_WRITABLE, CONNECT_MS, &c, &err);
+    }
+    if (status == STATUS_OK) {
+        status = engine_claim_retire(c, request->retired, CONNECT_MS, &count, &err);
+    }
+    postgresql_close(c);
+    postgresql_target_destroy(target);
+    if (status != STATUS_OK) {
+        return print_failure(&err);
+    }
+    (void)printf("lab        %s: %lld names of pairs and teams are free\n", request->retired,
+                 (long long)count);
+    return EXIT_FINE;
+}
+
 /* Loads the lab file and runs an action on its database. */
 static int run_action(const char *command, const struct db_request *request,
                       int (*action)(const struct lab_file *lab,
@@ -222,10 +247,36 @@ static int db_check(int argc, char **argv)
                                     : run_action(arguments.command, &request, check_database);
 }
 
+static int db_retire(int argc, char **argv)
+{
+    struct db_request request = {0};
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &request.lab, 0, 0, "FILE", "a lab file"},
+        {"lab", 0, ARGUMENT_TEXT, &request.retired, 0, 0, "NAME", "the lab that is gone"},
+    };
+    const struct arguments arguments = {
+        .command = "db retire",
+        .purpose = "free the names of a lab that is gone or renamed",
+        .operands = "",
+        .description =
+            "  Other labs may then have pairs and teams of these names. The results stay in\n"
+            "  the database under the old lab's name, for SQL. Lists and charts of a pair\n"
+            "  show those of its new lab only. Connects as the daemon does.\n",
+        .exit_status = "a daemon of that lab runs, or the database does not answer",
+        ARGUMENT_ROWS(rows)};
+    const int code = arguments_parse(&arguments, argc, argv);
+    if (code == ARGUMENTS_PARSED && !request.retired) {
+        complain("%s: --lab is missing: the name of the lab that is gone", arguments.command);
+        return EXIT_USAGE;
+    }
+    return code != ARGUMENTS_PARSED ? code
+                                    : run_action(arguments.command, &request, retire_lab);
+}
+
 int command_db(int argc, char **argv)
 {
     static const struct argument_action actions[] = {
-        {"init", db_init}, {"migrate", db_migrate}, {"check", db_check}};
+        {"init", db_init}, {"migrate", db_migrate}, {"check", db_check}, {"retire", db_retire}};
     const struct arguments arguments = {
         .command = "db",
         .operands = "ACTION -c LAB.yaml",
@@ -237,6 +288,7 @@ int command_db(int argc, char **argv)
             "  init     create what is missing: database, tables, roles, the lab's user\n"
             "  migrate  bring the tables to the version of this program\n"
             "  check    report servers, tables, standbys, clocks and dangerous settings\n"
+            "  retire   free the names of a lab that is gone or renamed\n"
             "\n"
             "  'tandem db ACTION --help' has details.\n",
         .exit_status = "the database refused, or does not answer",

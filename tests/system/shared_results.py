@@ -118,3 +118,20 @@ with Cluster(1) as cluster, Rig(pairs="r1: {}") as north, Rig(pairs="r2: {}") as
     assert len(check_same(north, south)) == 65
     rows = cluster.sql("SELECT count(*), count(DISTINCT seq), count(DISTINCT p) FROM tandem.entries", database="tandem")
     assert rows.split("|")[0] == "65" and rows.split("|")[2] == "2", rows
+    # A lab with a new name and the same files: its results are listed once. The old lab's stay for SQL.
+    north.stop_daemon()
+    north.lab.write_text(north.lab.read_text().replace("name: north", "name: north2").replace("instance: a", "instance: a2"))
+    refused(north, "tandem db retire -c FILE --lab north")
+    retire = [TANDEM, "db", "retire", "-c", north.lab, "--lab", "north"]
+    south.wait(lambda: subprocess.run(retire, capture_output=True, check=False).returncode == 0, "retired", 60)
+    north.start_daemon()
+    north.wait(lambda: cluster.sql("SELECT count(*) FROM tandem.entries WHERE p = 'north2'", database="tandem") == "45",
+               "results of the new name", 60)
+    assert len(check_same(north, south)) == 65
+    assert sum(b["count"] for b in south.get("/api/v1/pairs/r1/series?points=20")["buckets"]) == 45
+    # A pair that the lab file no longer has is free.
+    assert cluster.sql("SELECT p FROM tandem.pairs WHERE pair = 'r1'", database="tandem") == "north2"
+    north.stop_daemon()
+    north.lab.write_text(north.lab.read_text().replace("r1: {}", "r6: {}"))
+    north.start_daemon()
+    south.wait(lambda: [other["pair"] for other in south.get("/api/v1/shared-pairs")] == ["r6"], "r1 is free", 60)

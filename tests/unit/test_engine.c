@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "service/engine/engine_check.h"
+#include "service/engine/engine_claim.h"
 #include "service/engine/engine_instance.h"
 #include "service/engine/engine_session.h"
 #include "service/engine/postgresql_schema.h"
@@ -231,6 +232,32 @@ static void test_refused(void)
     postgresql_close(c);
 }
 
+/* Names that a lab no longer has, or of a lab that is retired, are free. */
+static void test_free_names(void)
+{
+    struct postgresql *c = open_database();
+    struct daemon_place *with = make_place("hall5", "h5", "m1", "m2");
+    struct daemon_place *without = make_place("hall5", "h5", "m1", "");
+    struct daemon_place *other = make_place("hall4", "h4", "m2", "");
+    struct err err = {0};
+    int64_t count = 0;
+    open_place(with);
+    close_place(with);
+    open_place(without);
+    CHECK_TEXT("without", without->err.text, "");
+    open_place(other);
+    CHECK_TEXT("moved", other->err.text, "");
+    CHECK_INT("runs", engine_claim_retire(c, "hall4", LIMIT_MS, &count, &err), STATUS_E_STALE);
+    CHECK("runs", strstr(err.text, "the daemon h4 of this lab runs") != NULL);
+    close_place(other);
+    close_place(without);
+    run_script(c, "ROLLBACK; UPDATE instance SET seen = now() - interval '11 s'");
+    CHECK_INT("gone", engine_claim_retire(c, "hall4", LIMIT_MS, &count, &err), STATUS_OK);
+    CHECK_INT("gone", count, 1);
+    CHECK_INT("gone", read_number(c, "SELECT count(*) FROM pairs WHERE p = 'hall4'"), 0);
+    postgresql_close(c);
+}
+
 /* Two daemons of one name reach the table at once: one of them starts. */
 static void test_at_once(void)
 {
@@ -278,6 +305,7 @@ int main(void)
     CU_add_test(suite, "report", test_report);
     CU_add_test(suite, "instances", test_instances);
     CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "free names", test_free_names);
     CU_add_test(suite, "at once", test_at_once);
     CU_add_test(suite, "home", test_home);
     const CU_ErrorCode ran = CU_basic_run_tests();
