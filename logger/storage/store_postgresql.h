@@ -14,8 +14,8 @@ enum {
     STORE_DATABASE_MAX_ITEMS = 15 /* values of one statement */
 };
 
-/* Of the rows of the pair $n only those of the lab that owns it: rows of an earlier owner stay
- * in the tables. Written so that the planner expects most rows to pass. */
+/* Selects the rows of the lab that owns the pair $n: those of an earlier owner stay in the
+ * tables. Written so that the planner expects most rows to pass. */
 #define STORE_DATABASE_OF_OWNER(n)                                                             \
     " AND coalesce(p = (SELECT nullif(o.p, '') FROM pairs o WHERE o.pair = $" #n "), true)"
 

@@ -250,7 +250,7 @@ struct maintenance {
     int64_t space_us;     /* monotonic time of the next check */
     struct journal_stats journal_seen;
     struct store_queue_stats store_seen;
-    int64_t engine_us; /* monotonic time of the next report that registering fails; 0: it works */
+    int64_t engine_us; /* of the next report that registering fails; 0: it works */
     struct inbox_counts seen;
     int64_t gap_us;                /* time of the last attempt to record a gap */
     int64_t stepped_us, slept_us;  /* lab_clock_compare() results as last logged, */

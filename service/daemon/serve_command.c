@@ -303,7 +303,7 @@ static int check_engine(const struct lab_file *lab)
     if (lab->engine.postgresql.server_count == 0) {
         return EXIT_FINE;
     }
-    if (engine_facts_read(&lab->engine, &facts, &err) != STATUS_OK) {
+    if (engine_facts_read(lab, &facts, &err) != STATUS_OK) {
         complain_err(&err);
         return EXIT_FAILED;
     }

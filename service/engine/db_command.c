@@ -116,7 +116,7 @@ static int check_database(const struct lab_file *lab, const struct db_request *r
     struct engine_facts facts;
     struct err err = {0};
     (void)request;
-    if (engine_facts_read(&lab->engine, &facts, &err) != STATUS_OK) {
+    if (engine_facts_read(lab, &facts, &err) != STATUS_OK) {
         return print_failure(&err);
     }
     return engine_facts_print(&facts, &lab->engine, "", stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
@@ -239,7 +239,9 @@ static int db_check(int argc, char **argv)
         .operands = "",
         .description =
             "  Connects as the daemon does. Reports each server, the tables, the synchronous\n"
-            "  standbys, the clocks and dangerous settings, one line each, with the remedy.\n",
+            "  standbys, the clocks and dangerous settings, one line each, with the remedy, "
+            "and\n"
+            "  whether another lab has the name, the instance or a pair.\n",
         .exit_status = "the database cannot be used by this lab: a fault was reported",
         ARGUMENT_ROWS(rows)};
     const int code = arguments_parse(&arguments, argc, argv);

@@ -114,11 +114,16 @@ static void read_server(const struct engine_options *engine, size_t i,
     postgresql_target_destroy(target);
 }
 
-enum status engine_facts_read(const struct engine_options *engine, struct engine_facts *out,
+enum status engine_facts_read(const struct lab_file *lab, struct engine_facts *out,
                               struct err *err)
 {
+    const struct engine_options *engine = &lab->engine;
     *out = (struct engine_facts){0};
-    const enum status status = read_primary(engine, out, err);
+    enum status status = read_primary(engine, out, err);
+    /* A user without rights is a fault of its own. */
+    if (status == STATUS_OK && out->writes) {
+        status = engine_session_try(lab, &out->refusals, err);
+    }
     for (size_t i = 0; status == STATUS_OK && i < engine->postgresql.server_count; i++) {
         read_server(engine, i, &out->servers[i]);
     }
@@ -204,6 +209,14 @@ static void print_settings(const struct report *report, const struct engine_fact
     }
 }
 
+static void print_refusal(struct report *report, const struct err *why)
+{
+    if (why->code != STATUS_OK) {
+        report->faults++;
+        print_line(report, "fault", "%s: %s", why->where, why->text);
+    }
+}
+
 size_t engine_facts_print(const struct engine_facts *facts, const struct engine_options *engine,
                           const char *margin, FILE *out)
 {
@@ -220,6 +233,8 @@ size_t engine_facts_print(const struct engine_facts *facts, const struct engine_
                    "tandem_writer TO \"%s\"",
                    engine->postgresql.user, engine->postgresql.user);
     }
+    print_refusal(&report, &facts->refusals.instance);
+    print_refusal(&report, &facts->refusals.pairs);
     print_standbys(&report, facts, (int64_t)engine->postgresql.require_sync);
     print_clock(&report, facts->clock_ahead_ms);
     print_settings(&report, facts);

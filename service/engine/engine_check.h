@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "config/labfile/lab_file.h"
+#include "service/engine/engine_session.h"
 
 enum { ENGINE_NAMES_MAX = 200 };
 
@@ -28,12 +29,13 @@ struct engine_facts {
     bool fsync, full_pages, checksums; /* settings */
     bool writes;                       /* the user may write results */
     int64_t clock_ahead_ms;            /* of this machine's */
+    struct engine_refusals refusals;   /* of a daemon with this lab file */
 };
 
 /* Connects to all servers and reads the facts. Fails if no server can be written, or its tables
  * do not suit this program. */
-MUST_USE enum status engine_facts_read(const struct engine_options *engine,
-                                       struct engine_facts *out, struct err *err);
+MUST_USE enum status engine_facts_read(const struct lab_file *lab, struct engine_facts *out,
+                                       struct err *err);
 
 /* Prints a line per fact, and one per danger with its remedy; each begins with `margin`.
  * Returns how many faults a person must remove before this lab may use the database. */

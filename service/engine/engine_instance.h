@@ -25,8 +25,9 @@ struct engine_instance {
  * the machine and the folder of the journal, which is locked. */
 void engine_instance_home(const char *journal_dir, char out[ENGINE_HOME_MAX]);
 
-/* Registers the daemon; at its start in engine_claim_begin(). STATUS_E_STALE: another daemon has its name, or works for this lab;
- * *err says which, and what to do. STATUS_E_IO: the database does not answer. */
+/* Registers the daemon; at its start between engine_claim_begin() and engine_claim_commit().
+ * STATUS_E_STALE: another daemon has its name, or works for this lab; *err says which, and what
+ * to do. STATUS_E_IO: the database does not answer. */
 MUST_USE enum status engine_instance_register(struct postgresql *connection,
                                               const struct engine_instance *instance,
                                               int64_t limit_ms, struct err *err);

@@ -183,13 +183,11 @@ static enum status start_session(struct engine_session *s, const struct lab_file
     return status;
 }
 
-enum status engine_session_open(const struct lab_file *file, const struct lab_params *params,
-                                uint64_t fingerprint, struct engine_session **out,
-                                struct err *err)
+static struct engine_session *make_session(const struct lab_file *file, uint64_t fingerprint)
 {
     struct engine_session *s = calloc(1, sizeof *s);
     if (!s) {
-        return err_no_memory(err, "engine", "out of memory");
+        return NULL;
     }
     lock_init(&s->lock);
     lock_init_condition(&s->changed);
@@ -203,6 +201,17 @@ enum status engine_session_open(const struct lab_file *file, const struct lab_pa
                                            .fingerprint = s->fingerprint,
                                            .address = file->engine.advertise,
                                            .shares_lab = file->engine.role == ENGINE_OWNER};
+    return s;
+}
+
+enum status engine_session_open(const struct lab_file *file, const struct lab_params *params,
+                                uint64_t fingerprint, struct engine_session **out,
+                                struct err *err)
+{
+    struct engine_session *s = make_session(file, fingerprint);
+    if (!s) {
+        return err_no_memory(err, "engine", "out of memory");
+    }
     const enum status status = start_session(s, file, params, err);
     if (status != STATUS_OK) {
         engine_session_close(s);
@@ -210,6 +219,35 @@ enum status engine_session_open(const struct lab_file *file, const struct lab_pa
     }
     *out = s;
     return STATUS_OK;
+}
+
+enum status engine_session_try(const struct lab_file *file, struct engine_refusals *out,
+                               struct err *err)
+{
+    const struct lab_params params = lab_file_params(file);
+    struct engine_session *s = make_session(file, lab_fingerprint(&params));
+    *out = (struct engine_refusals){0};
+    if (!s) {
+        return err_no_memory(err, "engine", "out of memory");
+    }
+    enum status status = engine_target_create(&file->engine, NULL, &s->target, err);
+    if (status == STATUS_OK) {
+        status = postgresql_open(s->target, POSTGRESQL_WRITABLE, LIMIT_MS, &s->connection, err);
+    }
+    if (status == STATUS_OK) {
+        status = engine_claim_begin(s->connection, CLAIM_MS, err);
+    }
+    if (status == STATUS_OK) {
+        status =
+            engine_instance_register(s->connection, &s->instance, LIMIT_MS, &out->instance);
+        *err = status == STATUS_E_STALE ? (struct err){0} : out->instance;
+    }
+    if (status == STATUS_OK || status == STATUS_E_STALE) {
+        status = claim_pairs(s, &params, &out->pairs);
+        *err = status == STATUS_E_STALE ? (struct err){0} : out->pairs;
+    }
+    engine_session_close(s);
+    return status == STATUS_E_STALE ? STATUS_OK : status;
 }
 
 struct postgresql_target *engine_session_target(const struct engine_session *session)

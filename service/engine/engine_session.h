@@ -28,6 +28,17 @@ MUST_USE enum status engine_session_open(const struct lab_file *file,
                                          const struct lab_params *params, uint64_t fingerprint,
                                          struct engine_session **out, struct err *err);
 
+/* Why engine_session_open() would refuse; code STATUS_OK: it would not. */
+struct engine_refusals {
+    struct err instance; /* name of the lab or of the daemon */
+    struct err pairs;    /* a pair or team */
+};
+
+/* Tries what engine_session_open() does to the database, and takes it back. The tables are
+ * checked. STATUS_E_IO: the database does not answer. */
+MUST_USE enum status engine_session_try(const struct lab_file *file,
+                                        struct engine_refusals *out, struct err *err);
+
 struct postgresql_target *engine_session_target(const struct engine_session *session);
 
 /* Copies the last fault of registering; false: there is none. */

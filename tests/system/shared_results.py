@@ -55,6 +55,9 @@ def check_live(north, south):
 def refused(rig, text):
     run = subprocess.run([TANDEM, "serve", "-c", rig.lab], capture_output=True, text=True, timeout=limit_s(60), check=False)
     assert run.returncode != 0 and text in run.stderr, run.stderr
+    for check in (["db", "check", "-c"], ["serve", "--check"]):
+        run = subprocess.run([TANDEM, *check, rig.lab], capture_output=True, text=True, timeout=limit_s(60), check=False)
+        assert run.returncode == 1 and "fault " in run.stdout and text in run.stdout, (check, run)
 
 
 def check_refusals(cluster, lab_of):
