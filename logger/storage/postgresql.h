@@ -9,8 +9,8 @@
  * A statement is never cancelled: a cancelled commit would report success. After a limit has
  * passed the connection is broken: close it, and ask on a new one what happened.
  *
- * Sessions run with TimeZone UTC, client_encoding UTF8, synchronous_commit on, and the schema
- * POSTGRESQL_SCHEMA as search path. A build without libpq (TANDEM_POSTGRESQL=OFF) refuses to
+ * Sessions run with TimeZone UTC, client_encoding UTF8, synchronous_commit on, real numbers with
+ * all of their digits, and the schema POSTGRESQL_SCHEMA as search path. A build without libpq (TANDEM_POSTGRESQL=OFF) refuses to
  * create a target.
  */
 #ifndef LOGGER_STORAGE_POSTGRESQL_H

@@ -305,7 +305,7 @@ static void begin_attempt(struct attempt *a, const struct postgresql_target *t,
         {"sslcert", NO_FILE},
         {"gssencmode", "disable"},
         {"options", "-c TimeZone=UTC -c synchronous_commit=on -c DateStyle=ISO "
-                    "-c search_path=" POSTGRESQL_SCHEMA},
+                    "-c extra_float_digits=1 -c search_path=" POSTGRESQL_SCHEMA},
     };
     const char *names[COUNT(options) + 1] = {NULL};
     const char *values[COUNT(options) + 1] = {NULL};

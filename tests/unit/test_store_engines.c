@@ -527,7 +527,8 @@ static void lost_connection(void)
 
 int main(void)
 {
-    cluster_start(&cluster, 1, "");
+    /* A server that rounds real numbers changes no answer. */
+    cluster_start(&cluster, 1, "extra_float_digits=-10");
     if (!mkdtemp(scratch_template(base, "test_store")) ||
         CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
