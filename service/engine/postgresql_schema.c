@@ -15,7 +15,8 @@ static const unsigned char no_text[] = "";
 
 static const unsigned char *const steps[POSTGRESQL_SCHEMA_VERSION][TEXTS] = {
     {postgresql_schema_1, postgresql_results_1, postgresql_views_1},
-    {postgresql_journal_2, no_text, no_text}};
+    {postgresql_journal_2, no_text, no_text},
+    {postgresql_views_3, no_text, no_text}};
 
 static enum status run_one(struct postgresql *c, const char *what, const char *sql,
                            const struct postgresql_value *values, size_t count,

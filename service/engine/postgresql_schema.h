@@ -10,7 +10,7 @@
 #include "logger/storage/postgresql.h"
 
 enum {
-    POSTGRESQL_SCHEMA_VERSION = 2,
+    POSTGRESQL_SCHEMA_VERSION = 3,
     POSTGRESQL_SCHEMA_OLDEST = 1 /* the oldest program that can work with these tables */
 };
 
@@ -23,6 +23,8 @@ extern const unsigned char postgresql_views_1[];
 extern const size_t postgresql_views_1_bytes;
 extern const unsigned char postgresql_journal_2[];
 extern const size_t postgresql_journal_2_bytes;
+extern const unsigned char postgresql_views_3[];
+extern const size_t postgresql_views_3_bytes;
 
 /* Reads the version; 0: the database has no tables of Tandem. */
 MUST_USE enum status postgresql_schema_read(struct postgresql *connection, int64_t *version,

@@ -11,6 +11,7 @@ from postgresql import Cluster
 from rig import TANDEM
 from waiting import limit_s, wait_until
 
+VERDICTS = "AHEAD BEHIND SYNC TIMEOUT UNRESOLVED OVERFLOW HALTED VIRTUAL_ONLY REAL_ONLY"
 LAB = """name: hall1
 pairs: {{r1: {{}}}}
 engine:
@@ -48,6 +49,8 @@ def check_rights(cluster):
     cluster.sql("INSERT INTO tandem.entries (p, seq, pair, n, t_us, id, verdict, lag_s, json) VALUES "
                 "('hall1', 1, 'r1', 1, 1700000000123456, 'c1', 'SYNC', 0.1, '{}'), "
                 "('hall1', 2, 'r1', 2, 1700000001123457, 'c2', 'AHEAD', 0.3, '{}')", **writer)
+    cluster.sql("INSERT INTO tandem.entries (p, seq, pair, n, t_us, id, verdict, json) SELECT 'hall2', n, 'r2', n, 3600000000 * n - 1, "
+                f"'', v, '{{}}' FROM unnest(string_to_array('{VERDICTS}', ' ')) WITH ORDINALITY x(v, n)", **writer)
     for text in ("DELETE FROM tandem.entries", "UPDATE tandem.entries SET n = 9", "CREATE TABLE tandem.x (n int)",
                  "UPDATE tandem.schema_version SET version = 0", "DROP TABLE tandem.entries"):
         assert "permission denied" in cluster.sql(text, fails=True, **writer) or "must be owner" in cluster.sql(
@@ -57,7 +60,10 @@ def check_rights(cluster):
     assert "permission denied" in cluster.sql("SELECT * FROM tandem.entries", fails=True, **reader)
     assert cluster.sql("SELECT lab, pair, time AT TIME ZONE 'UTC', verdict, inconsistent FROM results.entries ORDER BY n LIMIT 1",
                        **reader) == "hall1|r1|2023-11-14 22:13:20.123456|SYNC|f"
-    assert cluster.sql("SELECT entries, sync, ahead, lag_s_median FROM results.hours", **reader) == "2|1|1|0.2"
+    assert cluster.sql("SELECT entries, sync, ahead, lag_s_median FROM results.hours WHERE pair = 'r1'", **reader) == "2|1|1|0.2"
+    for n, verdict in enumerate(VERDICTS.split()):
+        assert cluster.sql(f"SELECT time AT TIME ZONE 'UTC', {verdict} FROM results.hours WHERE pair = 'r2' AND {verdict} > 0",
+                           **reader) == f"1970-01-01 0{n}:00:00|1", verdict
     assert cluster.sql("SELECT results.record('{\"a\": 1}') ->> 'a', results.record('{\"a\": \"\\u0000\"}') IS NULL",
                        **reader) == "1|t"
     assert cluster.sql("SELECT tandem.remove_results('entries', 'hall1', 1700000001000000, 9)", **writer) == "1"
@@ -71,10 +77,10 @@ def migrate_tables(cluster, lab, admin):
     """Tables of version 1 are refused, and brought up to date."""
     cluster.sql("DROP TABLE tandem.part, tandem.journal, tandem.checkpoint; DROP FUNCTION tandem.extend_journal; "
                 "UPDATE tandem.schema_version SET version = 1", database="tandem")
-    refused(lab, "the tables have version 1, and this program needs 2; update them with: tandem db migrate")
+    refused(lab, "the tables have version 1, and this program needs 3; update them with: tandem db migrate")
     assert "permission denied" in tandem("db", "migrate", "-c", lab, "--admin", "writer", "--admin-password-file",
                                          lab.parent / "password", code=1)
-    assert "version 2, was 1" in tandem("db", "migrate", "-c", lab, *admin)
+    assert "version 3, was 1" in tandem("db", "migrate", "-c", lab, *admin)
     tandem("db", "check", "-c", lab)
 
 
@@ -87,13 +93,13 @@ def one_server(folder):
         refused(lab, 'wrong password for the user "writer", or no such user')
         tandem("db", "init", "-c", lab, "--admin", "nobody", *admin, code=1)
         said = tandem("db", "init", "-c", lab, *admin)
-        assert "tandem: created" in said and "version 2, was 0" in said and "writer: created" in said, said
+        assert "tandem: created" in said and "version 3, was 0" in said and "writer: created" in said, said
         said = tandem("db", "init", "-c", lab, *admin)
         assert "was there" in said and "nothing to do" in said and "keeps its password" in said, said
         assert "nothing to do" in tandem("db", "migrate", "-c", lab, *admin)
 
         said = tandem("db", "check", "-c", lab)
-        for part in (f"server     127.0.0.1:{cluster.ports[0]}: PostgreSQL 15", "writable", "tables     version 2",
+        for part in (f"server     127.0.0.1:{cluster.ports[0]}: PostgreSQL 15", "writable", "tables     version 3",
                      "0 synchronous; 0 required", "fsync is off", "checksums are off", "this machine's"):
             assert part in said, (part, said)
         shown = folder / "shown.yaml"
@@ -116,7 +122,7 @@ def one_server(folder):
         refused(write_lab(folder, cluster, more=", database: postgres", name="empty.yaml"), "has no tables of Tandem")
         migrate_tables(cluster, lab, admin)
         cluster.sql("UPDATE tandem.schema_version SET version = 7, oldest = 7", database="tandem")
-        refused(lab, "the tables have version 7, for programs from version 7 on, and this program knows 2")
+        refused(lab, "the tables have version 7, for programs from version 7 on, and this program knows 3")
         assert "install the newer Tandem" in tandem("db", "migrate", "-c", lab, *admin, code=1)
         cluster.sql("UPDATE tandem.schema_version SET version = 7, oldest = 1", database="tandem")
         tandem("db", "check", "-c", lab)

@@ -43,7 +43,7 @@ static void test_report(void)
 {
     static const struct engine_facts good = {.servers = {{.answers = true, .version = 150018}},
                                              .address = "db1:5432",
-                                             .schema = 2,
+                                             .schema = 3,
                                              .sync_standbys = 2,
                                              .standbys = "s2, s3",
                                              .sync_names = "ANY 1 (s1,s2,s3)",
