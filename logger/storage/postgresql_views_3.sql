@@ -19,6 +19,12 @@ SELECT p AS lab, pair, results.lab_hour(t_us) AS time, count(*) AS entries,
     count(*) FILTER (WHERE verdict = 'REAL_ONLY') AS real_only
 FROM tandem.entries GROUP BY 1, 2, 3;
 
+-- For ranges of results.hours: rows come in the order of time. For the newest of all entries, and of a pair.
+CREATE INDEX IF NOT EXISTS entries_by_hour ON tandem.entries USING brin (results.lab_hour(t_us));
+DROP INDEX tandem.entries_by_clock;
+CREATE INDEX entries_by_clock ON tandem.entries (results.lab_time(t_us));
+CREATE INDEX IF NOT EXISTS entries_by_pair_clock ON tandem.entries (pair, results.lab_time(t_us));
+
 REVOKE ALL ON FUNCTION results.lab_hour(bigint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION results.lab_hour(bigint) TO tandem_reader, tandem_writer;
 RESET ROLE;

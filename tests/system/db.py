@@ -73,6 +73,18 @@ def check_rights(cluster):
     assert cluster.sql("SELECT count(DISTINCT tableoid) FROM tandem.journal", **writer) == "2"
 
 
+def check_indexes(cluster):
+    """The plainest queries read no whole table."""
+    reader = {"database": "tandem", "user": "tandem_reader", "password": "of-readers"}
+    cluster.sql("INSERT INTO tandem.entries (p, seq, pair, n, t_us, id, verdict, json) SELECT 'hall3', n, 'p' || n % 20, n, "
+                "extract(epoch FROM now())::bigint * 1000000 - (20000 - n) * 4000000::bigint, '', 'SYNC', repeat(' ', 300) "
+                "FROM generate_series(1, 20000) n; ANALYZE tandem.entries", database="tandem")
+    for query in ("hours WHERE time > now() - interval '1 hour'", "entries WHERE time > now() - interval '1 hour'",
+                  "entries ORDER BY time DESC LIMIT 10", "entries WHERE pair = 'p1' ORDER BY time DESC LIMIT 10"):
+        plan = cluster.sql(f"EXPLAIN SELECT * FROM results.{query}", **reader)
+        assert "Seq Scan" not in plan and ("hours" in query or "Sort" not in plan), plan
+
+
 def migrate_tables(cluster, lab, admin):
     """Tables of version 1 are refused, and brought up to date."""
     cluster.sql("DROP TABLE tandem.part, tandem.journal, tandem.checkpoint; DROP FUNCTION tandem.extend_journal; "
@@ -107,6 +119,7 @@ def one_server(folder):
         assert "# danger     fsync is off" in shown.read_text()
         tandem("config", shown)  # with the report it is a lab file as before
         check_rights(cluster)
+        check_indexes(cluster)
 
         said = tandem("db", "check", "-c", write_lab(folder, cluster, sync=1, name="sync.yaml"), code=1)
         assert "fault      no synchronous standby is named" in said and "ANY 1 (s1,s2,s3)" in said, said
