@@ -43,6 +43,7 @@ struct postgresql_params {
     const char *password_file; /* its first line; NULL: the server asks for no password */
     const char *ca_file;       /* TLS with verify-full; NULL: no TLS, only to loopback */
     const char *application;   /* shown in pg_stat_activity */
+    bool any_encoding;         /* of the database; only names are read or created there */
 };
 
 struct postgresql_target;
@@ -67,7 +68,7 @@ enum postgresql_wanted {
 };
 
 /* Connects to all servers at once, and takes one. Refuses a database whose encoding is not UTF8
- * and servers older than version 14. *err has the fault DATABASE_REFUSED or BAD_CERTIFICATE if
+ * (unless any is allowed), and servers older than version 14. *err has the fault DATABASE_REFUSED or BAD_CERTIFICATE if
  * a person must act, DATABASE_READ_ONLY if only standbys answer, DATABASE_UNREACHABLE if none
  * does. */
 MUST_USE enum status postgresql_open(struct postgresql_target *target,

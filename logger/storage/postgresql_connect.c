@@ -40,6 +40,7 @@ struct postgresql_target {
     struct postgresql_server servers[POSTGRESQL_SERVERS_MAX]; /* hosts are our copies */
     size_t server_count;
     char *database, *user, *password_file, *ca_file, *application;
+    bool any_encoding;
 };
 
 /* --- the target ------------------------------------------------------------------------------
@@ -181,6 +182,7 @@ enum status postgresql_target_create(const struct postgresql_params *params,
         t->password_file = copy_text(params->password_file, &failed);
         t->ca_file = copy_text(params->ca_file, &failed);
         t->application = copy_text(params->application, &failed);
+        t->any_encoding = params->any_encoding;
         for (; t->server_count < params->server_count; t->server_count++) {
             t->servers[t->server_count] = (struct postgresql_server){
                 copy_text(params->servers[t->server_count].host, &failed),
@@ -340,7 +342,7 @@ static void judge_server(struct attempt *a, const struct postgresql_target *t,
     if (version < VERSION_LEAST) {
         fail_attempt(a, FAULT_DATABASE_REFUSED, "PostgreSQL %d is too old; %d or newer",
                      version / 10000, VERSION_LEAST / 10000);
-    } else if (!has_parameter(a, "server_encoding", "UTF8")) {
+    } else if (!t->any_encoding && !has_parameter(a, "server_encoding", "UTF8")) {
         fail_attempt(a, FAULT_DATABASE_REFUSED,
                      "the encoding of the database \"%s\" is %s; it must be UTF8", t->database,
                      PQparameterStatus(a->pg, "server_encoding"));

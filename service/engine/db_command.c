@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/labfile/lab_secrets.h"
 #include "service/engine/engine_check.h"
@@ -30,7 +31,8 @@ static enum status open_as_admin(const struct engine_options *engine,
                                  const struct db_request *request, const char *database,
                                  struct postgresql **out, struct err *err)
 {
-    const struct engine_user admin = {database, request->admin, request->password_file};
+    const bool own = strcmp(database, engine->postgresql.database) == 0;
+    const struct engine_user admin = {database, request->admin, request->password_file, !own};
     struct postgresql_target *target = NULL;
     enum status status = engine_target_create(engine, &admin, &target, err);
     if (status == STATUS_OK) {

@@ -44,7 +44,8 @@ static enum status create_target(const struct engine_options *engine, size_t fir
         .user = user ? user->user : engine->postgresql.user,
         .password_file = file && file[0] ? file : NULL,
         .ca_file = ca_file[0] ? ca_file : NULL,
-        .application = engine->instance};
+        .application = engine->instance,
+        .any_encoding = user && user->any_encoding};
     return postgresql_target_create(&params, out, err);
 }
 

@@ -8,6 +8,7 @@
 struct engine_user {
     const char *database, *user;
     const char *password_file; /* NULL: none */
+    bool any_encoding;         /* of the database */
 };
 
 /* Creates the target of the lab's servers. user NULL: database, user and password file of the
