@@ -37,7 +37,7 @@ static void check_course(const struct course_file *file)
         assert(p->turn == 0 || p->radius_m > 0.0);
     }
     if (course.count > 0) {
-        course_find(&course, &plan.points[0], &place);
+        course_find(&course, &plan.points[0], 5.0, &place);
         assert(place.piece < course.count && isfinite(place.across_m));
     }
 }

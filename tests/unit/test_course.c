@@ -57,19 +57,20 @@ static void test_lines_and_arcs(void)
     CHECK_INT("to the right", course.pieces[3].turn, -1);
 
     struct course_place place = {0};
-    course_find(&course, &(struct world_point){10, 1.5}, &place);
+    course_find(&course, &(struct world_point){10, 1.5}, 5, &place);
     CHECK_NEAR("along", place.along_m, 10, 1e-12, 0);
     CHECK_NEAR("to the left of it", place.across_m, 1.5, 1e-12, 0);
     CHECK_NEAR("curvature of the turn", course_curvature_ahead(&course, &place, 17), 0.25,
                1e-12, 0);
     CHECK_NEAR("straight behind it", course_curvature_ahead(&course, &place, 23), 0, 0, 0);
-    course_find(&course, &(struct world_point){27.976248656882625, 1.111325347816126}, &place);
+    course_find(&course, &(struct world_point){27.976248656882625, 1.111325347816126}, 5,
+                &place);
     CHECK_INT("in the turn", place.piece, 1);
     CHECK_NEAR("own", place.along_m, 2.4, 1e-12, 0);
     CHECK_NEAR("inside of the turn", place.across_m, 0.5, 1e-9, 0);
     CHECK_NEAR("direction", place.heading_rad, 0.6, 1e-12, 0);
     CHECK("not at its end", !place.ended);
-    course_find(&course, &(struct world_point){61, 45.5}, &place);
+    course_find(&course, &(struct world_point){61, 45.5}, 5, &place);
     CHECK("at its end", place.ended);
 }
 
@@ -321,6 +322,40 @@ static void test_failures(void)
     CHECK_INT("quit", drive.failure, COURSE_QUIT);
 }
 
+/* A vessel at the origin is asked to drive courses that lie elsewhere. */
+static void test_never_near(void)
+{
+    static const struct {
+        const char *row;
+        size_t count;
+        struct world_point points[4];
+        enum course_state state;
+        enum course_failure failure;
+    } rows[] = {
+        {"its end is nearer", 2, {{500, 500}, {60, 0}}, COURSE_BRAKING, COURSE_OFF},
+        {"aside of all lines",
+         4,
+         {{-200, -100}, {-100, -100}, {-60, -100}, {-60, -50}},
+         COURSE_BRAKING,
+         COURSE_OFF},
+        {"far behind the end", 2, {{-100, 0}, {-60, 0}}, COURSE_BRAKING, COURSE_OFF},
+        {"just behind the end", 2, {{-40, 0}, {-2, 0}}, COURSE_BRAKING, COURSE_FINE},
+        {"in its middle", 3, {{-100, 0}, {-50, 0}, {50, 0}}, COURSE_DRIVING, COURSE_FINE},
+    };
+    const struct course_limits limits = {.off_m = 5, .patience_s = 20};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct course_plan plan = plan_of("wamv", rows[i].points, rows[i].count);
+        struct course_drive drive;
+        struct err err = {0};
+        double tau[USV3_AXES];
+        CHECK_INT(rows[i].row, course_make(&plan, &course, &err), STATUS_OK);
+        course_drive_init(&drive, &plan, &course, &limits);
+        course_drive_step(&drive, &(struct course_sample){.t_s = 1, .nu = {0.5}}, tau);
+        CHECK_INT(rows[i].row, drive.state, rows[i].state);
+        CHECK_INT(rows[i].row, drive.failure, rows[i].failure);
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -332,5 +367,6 @@ int main(void)
     CU_add_test(suite, "refused", test_refused);
     CU_add_test(suite, "law", test_law);
     CU_add_test(suite, "failures", test_failures);
+    CU_add_test(suite, "a course elsewhere", test_never_near);
     return check_run();
 }

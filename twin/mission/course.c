@@ -518,12 +518,12 @@ static void place_on_piece(const struct course_piece *p, const struct world_poin
     place->curvature_1pm = p->turn / p->radius_m;
 }
 
-void course_find(const struct course *course, const struct world_point *vessel,
+void course_find(const struct course *course, const struct world_point *vessel, double off_m,
                  struct course_place *place)
 {
     place_on_piece(&course->pieces[place->piece], vessel, place);
     while (place->along_m >= course->pieces[place->piece].length_m &&
-           place->piece + 1 < course->count) {
+           fabs(place->across_m) <= off_m && place->piece + 1 < course->count) {
         place->piece++;
         place_on_piece(&course->pieces[place->piece], vessel, place);
     }

@@ -72,9 +72,9 @@ MUST_USE enum status course_make(const struct course_plan *plan, struct course *
 /* Returns the point of a piece so far from its begin. */
 struct world_point course_point(const struct course_piece *piece, double along_m);
 
-/* Finds the vessel's place from that of the step before: a vessel never goes back by a piece.
- * *place, in/out; all zero at the begin. */
-void course_find(const struct course *course, const struct world_point *vessel,
+/* Finds the vessel's place from that of the step before: a vessel never goes back by a piece,
+ * and passes none further than off_m from it. *place, in/out; all zero at the begin. */
+void course_find(const struct course *course, const struct world_point *vessel, double off_m,
                  struct course_place *place);
 
 /* Returns the curvature of the course `ahead_m` further on, 1/m. */

@@ -136,10 +136,20 @@ static void count_error(struct course_drive *d)
     }
 }
 
+/* A vessel whose first sample lies far past the end was never on the course. Later it may be
+ * past it by as much as it drives between two samples. */
+static bool is_off(const struct course_drive *d)
+{
+    const double past_m = d->place.along_m - d->course->pieces[d->place.piece].length_m;
+    return fabs(d->place.across_m) > d->limits.off_m ||
+           (!d->started && past_m > d->limits.off_m);
+}
+
 static void watch_course(struct course_drive *d, const struct course_sample *s)
 {
     const size_t before = d->place.piece;
-    course_find(d->course, &(struct world_point){s->pose[0], s->pose[1]}, &d->place);
+    course_find(d->course, &(struct world_point){s->pose[0], s->pose[1]}, d->limits.off_m,
+                &d->place);
     for (size_t k = before; k < d->place.piece; k++) {
         d->passed_m += d->course->pieces[k].length_m;
     }
@@ -148,10 +158,10 @@ static void watch_course(struct course_drive *d, const struct course_sample *s)
         d->way_m = d->passed_m + d->place.along_m;
         d->way_t_s = s->t_s;
     }
-    if (d->place.ended) {
-        end_course(d, COURSE_FINE);
-    } else if (fabs(d->place.across_m) > d->limits.off_m) {
+    if (is_off(d)) {
         end_course(d, COURSE_OFF);
+    } else if (d->place.ended) {
+        end_course(d, COURSE_FINE);
     } else if (s->t_s - d->way_t_s > d->limits.patience_s) {
         end_course(d, COURSE_STUCK);
     }
