@@ -272,6 +272,44 @@ static void test_clock(void)
     close_harbour(h);
 }
 
+/* Sends a sample by this clock of the vessel each fifth of a second. */
+static void repeat_sample(struct harbour *h, int count, int64_t source_us, int64_t step_us)
+{
+    struct event e = script_event("r1", h->t_us, EVENT_TELEMETRY, SIDE_REAL);
+    e.telemetry.seq = -1;
+    e.telemetry.nu[0] = 1.0; /* it does not come to rest */
+    e.telemetry.nu_count = e.telemetry.pose_count = USV3_AXES;
+    for (int i = 0; i < count; i++) {
+        h->t_us = e.t_us += 200000;
+        e.telemetry.source_us = source_us += step_us;
+        lab_step(h->s.lab, &e, &h->s.fx);
+    }
+}
+
+static void test_standing_clock(void)
+{
+    struct harbour *h = open_harbour(NULL);
+    send_mission(h, "m1", FAR);
+    repeat_sample(h, 10, 5000000, 0);
+    CHECK("patient", has(h, "\"state\":\"running\"") && h->efforts == 1);
+    repeat_sample(h, 2, 5000000, 0);
+    check_stopped(h, "\"state\":\"failed\"", "\"code\":\"no_telemetry\"");
+    CHECK("why", has(h, "stood still"));
+    send_mission(h, "m2", FAR);
+    repeat_sample(h, 1, 5000000, 0);
+    send_cancel(h, "m2");
+    repeat_sample(h, 12, 5000000, 0);
+    check_stopped(h, "\"state\":\"cancelled\"", "\"id\":\"m2\"");
+    send_mission(h, "m3", FAR);
+    repeat_sample(h, 1, 5000000, 0);
+    send_cancel(h, "m3");
+    repeat_sample(h, 295, 5000000, 10000); /* twenty times too slow */
+    CHECK("it brakes", has(h, "\"cancelling\":true"));
+    repeat_sample(h, 10, 5000000 + 295 * 10000, 10000);
+    check_stopped(h, "\"state\":\"cancelled\"", "\"id\":\"m3\"");
+    close_harbour(h);
+}
+
 static void test_off_course(void)
 {
     struct harbour *h = open_far();
@@ -442,6 +480,7 @@ int main(void)
     CU_add_test(suite, "courses in wind and current", test_trials);
     CU_add_test(suite, "silence", test_silence);
     CU_add_test(suite, "the vessel's clock", test_clock);
+    CU_add_test(suite, "a clock that stands still", test_standing_clock);
     CU_add_test(suite, "off the course", test_off_course);
     CU_add_test(suite, "cancelled", test_cancel);
     CU_add_test(suite, "one owner", test_owner);

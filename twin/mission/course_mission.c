@@ -28,12 +28,16 @@ struct course_work {
     size_t passed;  /* way-points that lie behind */
     double first_s; /* time of the first sample, by the vessel's clock */
     double pose[USV3_AXES];
-    int64_t silent_us; /* when the mission ends without a further sample */
+    int64_t silent_us; /* when the mission ends without a sample of a later time */
+    int64_t quit_us; /* when a cancelled one ends, however slow the vessel's clock is; 0: no */
+    bool stands;     /* the newest sample was no later than the one before */
     int64_t report_us; /* when its state is reported again */
 };
 
 /* The vessel cannot be steered without telemetry. */
 static const int64_t SILENCE_US = 2000000;
+/* Twice the time that course_drive.c gives a vessel to come to rest. */
+static const int64_t QUIT_US = 60000000;
 static const int64_t REPORT_US = 1000000;
 
 /* ---- the text ---- */
@@ -308,7 +312,9 @@ static void steer_vessel(const struct course_run *r, const struct course_sample 
     if (w->quitting) {
         course_drive_quit(&w->drive);
     }
-    if (course_drive_step(&w->drive, sample, tau)) {
+    w->stands = !course_drive_step(&w->drive, sample, tau);
+    if (!w->stands) {
+        w->silent_us = r->t_us + SILENCE_US;
         report_passings(r, sample);
         send_effort(r, tau);
     }
@@ -335,7 +341,6 @@ static void receive_sample(const struct course_run *r, const struct event_teleme
     sample.t_s = lab_s(t->has_sim ? t->sim_us : t->source_us);
     memcpy(sample.nu, t->nu, sizeof sample.nu);
     memcpy(sample.pose, t->pose, sizeof sample.pose);
-    r->w->silent_us = r->t_us + SILENCE_US;
     steer_vessel(r, &sample);
 }
 
@@ -350,15 +355,18 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
         break;
     case MISSION_INPUT_TICK:
         stop_work(&r, MISSION_NO_TELEMETRY,
-                  w->begun ? "no telemetry for 2 s"
-                           : "no telemetry within 2 s: t, nu and pose with three numbers each "
-                             "were expected, at 4 Hz or more");
+                  w->stands ? "the times of the telemetry have stood still for 2 s"
+                  : w->begun
+                      ? "no telemetry for 2 s"
+                      : "no telemetry within 2 s: t, nu and pose with three numbers each "
+                        "were expected, at 4 Hz or more");
         break;
     case MISSION_INPUT_HALT:
         stop_work(&r, MISSION_HALTED, "somebody halted the vessel");
         break;
     case MISSION_INPUT_QUIT:
         w->quitting = true;
+        w->quit_us = input->t_us + QUIT_US;
         if (!w->begun) {
             stop_work(&r, MISSION_CODE_NONE, "");
         }
@@ -370,7 +378,8 @@ static void step_work(void *work, const struct mission_input *input, mission_sin
 
 static int64_t next_work_us(const void *work)
 {
-    return ((const struct course_work *)work)->silent_us;
+    const struct course_work *w = work;
+    return w->quitting && w->quit_us < w->silent_us ? w->quit_us : w->silent_us;
 }
 
 /* ---- the report ---- */

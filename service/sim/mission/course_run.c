@@ -39,10 +39,12 @@ struct course_run {
     struct course_drive drive;
     bool begun, refused; /* refused: there is no course from where the vessel is */
     bool silent;
+    bool stands;             /* the newest sample was no later than the one before */
     bool shared;             /* somebody else steers the vessel */
     size_t samples, efforts; /* telemetry received; efforts sent less those received */
     double start_s;
-    int64_t sample_us, begin_us, end_us;
+    int64_t sample_us; /* when the last sample of a later time came */
+    int64_t begin_us, end_us;
     struct course_sample sample;
     double tau[EVENT_AXES_MAX]; /* a wrench, or the thrust of each thruster */
     bool has_effort;            /* tau is new */
@@ -128,7 +130,7 @@ static void begin_course(struct course_run *r)
                              : &here);
     course_drive_init(&r->drive, &r->plan, &r->course, &r->file.limits);
     r->begun = true;
-    r->begin_us = lab_clock_now_us();
+    r->begin_us = r->sample_us = lab_clock_now_us();
     r->start_s = r->sample.t_s;
 }
 
@@ -157,7 +159,10 @@ static size_t effort_count(const struct course_run *r)
 
 static void steer_vessel(struct course_run *r)
 {
-    (void)course_drive_step(&r->drive, &r->sample, r->tau);
+    r->stands = !course_drive_step(&r->drive, &r->sample, r->tau);
+    if (!r->stands) {
+        r->sample_us = lab_clock_now_us();
+    }
     if (r->file.actuation == COURSE_THRUSTERS) {
         memcpy(r->tau, r->drive.thrust_n, effort_count(r) * sizeof r->tau[0]);
     }
@@ -177,7 +182,6 @@ static void receive_sample(void *context, const struct event *event)
     r->sample.t_s = lab_s(t->has_sim ? t->sim_us : t->source_us);
     memcpy(r->sample.nu, t->nu, sizeof r->sample.nu);
     memcpy(r->sample.pose, t->pose, sizeof r->sample.pose);
-    r->sample_us = lab_clock_now_us();
     r->samples++;
     if (!r->begun && r->samples > 1) { /* others have had the time to send an effort */
         begin_course(r);
@@ -270,8 +274,9 @@ static const char *verdict_word(const struct course_run *r)
 
 static const char *failure_text(const struct course_run *r)
 {
-    return r->silent && r->begun ? "no telemetry for 2 s"
-                                 : course_failure_name(r->drive.failure);
+    return r->silent && r->stands  ? "the times of the telemetry have stood still for 2 s"
+           : r->silent && r->begun ? "no telemetry for 2 s"
+                                   : course_failure_name(r->drive.failure);
 }
 
 static void write_report(const void *what, struct json_writer *w)
