@@ -10,8 +10,8 @@
  * passed the connection is broken: close it, and ask on a new one what happened.
  *
  * Sessions run with TimeZone UTC, client_encoding UTF8, synchronous_commit on, real numbers with
- * all of their digits, and the schema POSTGRESQL_SCHEMA as search path. A build without libpq (TANDEM_POSTGRESQL=OFF) refuses to
- * create a target.
+ * all of their digits, and the schema POSTGRESQL_SCHEMA as search path. A build without libpq
+ * (TANDEM_POSTGRESQL=OFF) refuses to create a target.
  */
 #ifndef LOGGER_STORAGE_POSTGRESQL_H
 #define LOGGER_STORAGE_POSTGRESQL_H
