@@ -101,8 +101,8 @@ struct engine_options {
     } postgresql;
     enum engine_role role;
     int64_t renew_us, safe_us, take_us; /* struct ownership_params */
-    char instance[LAB_NAME_MAX];  /* unique among the daemons of the database */
-    char advertise[LAB_PATH_MAX]; /* "": readers are not sent here */
+    char instance[LAB_NAME_MAX];        /* unique among the daemons of the database */
+    char advertise[LAB_PATH_MAX];       /* "": readers are not sent here */
 };
 
 struct checkpoint_options {

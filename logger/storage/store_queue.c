@@ -21,7 +21,7 @@ struct piece {
     size_t bytes; /* including the texts */
     struct store_row row;
     int64_t made_us; /* queue->clock_us */
-    char texts[]; /* pair, id and type with their NULs, json */
+    char texts[];    /* pair, id and type with their NULs, json */
 };
 
 struct store_queue {
@@ -342,9 +342,11 @@ static enum status remove_old(struct store_queue *q, uint64_t *removed, struct e
 static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *at_ms)
 {
     const size_t waiting = q->stats.waiting_rows;
-    *at_ms = waiting == 0 || q->params.holds ? now_ms + IDLE_MS : q->oldest_ms + q->params.commit_ms;
-    return !q->params.holds && waiting > 0 && (waiting >= (size_t)q->params.batch_rows || q->stop ||
-                           q->flush_to > q->stats.committed || now_ms >= *at_ms);
+    *at_ms =
+        waiting == 0 || q->params.holds ? now_ms + IDLE_MS : q->oldest_ms + q->params.commit_ms;
+    return !q->params.holds && waiting > 0 &&
+           (waiting >= (size_t)q->params.batch_rows || q->stop ||
+            q->flush_to > q->stats.committed || now_ms >= *at_ms);
 }
 
 /* Call with the lock held. Returns when to try again. */

@@ -30,8 +30,8 @@ struct store_queue_params {
      * lines that are not synced, so the batch is tried again later. */
     bool (*before_commit)(void *context, struct err *err);
     void *context;
-    /* Another daemon stores the same rows: commit nothing until store_queue_release(). Rows that
-     * do not fit meanwhile push out the oldest ones. */
+    /* Another daemon stores the same rows: commit nothing until store_queue_release(). Rows
+     * that do not fit meanwhile push out the oldest ones. */
     bool holds;
 };
 

@@ -27,10 +27,12 @@ static void write_inbox(struct daemon *d, struct metrics *m)
          "journalled.",
          c.samples_dropped},
         {"tandem_inbox_samples_thinned_total",
-         "Telemetry samples dropped because the lab thread was behind; commands and replies come first.",
+         "Telemetry samples dropped because the lab thread was behind; commands and replies "
+         "come first.",
          c.samples_thinned},
         {"tandem_inbox_lost_total",
-         "Refused events that are lost (QoS 0), and own lines without room in ring and journal.",
+         "Refused events that are lost (QoS 0), and own lines without room in ring and "
+         "journal.",
          c.lost},
         {"tandem_inbox_overflows_total",
          "Times the ring was full and the lab read on from the journal.", c.overflows},
@@ -70,8 +72,7 @@ static void write_journal(struct daemon *d, struct metrics *m)
 
 static void write_disks(struct daemon *d, struct metrics *m)
 {
-    metrics_family(m, "tandem_disk_free_bytes",
-                   "Space left where these files are.");
+    metrics_family(m, "tandem_disk_free_bytes", "Space left where these files are.");
     for (size_t i = 0; i < MAINTENANCE_DISKS; i++) {
         metrics_count(m, (struct metric_label[]){{"file", maintenance_disks[i]}}, 1,
                       atomic_load(&d->maintenance.free_bytes[i]));
@@ -107,8 +108,8 @@ static void write_alarm_webhook(struct daemon *d, struct metrics *m)
         {"tandem_webhook_delivered_total", "Alarms that alarms.webhook.url accepted.",
          c.delivered},
         {"tandem_webhook_failures_total", "Attempts that failed or were refused.", c.failed},
-        {"tandem_webhook_dropped_total", "Alarms refused, or dropped because 1000 newer ones waited.",
-         c.dropped},
+        {"tandem_webhook_dropped_total",
+         "Alarms refused, or dropped because 1000 newer ones waited.", c.dropped},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_webhook_waiting_alarms", "Alarms not delivered yet.",
@@ -124,7 +125,8 @@ static void write_store(struct daemon *d, struct metrics *m)
         {"tandem_store_committed_total", "Of them, committed.", s.committed},
         {"tandem_store_new_total", "Of these, not known before.", s.stored},
         {"tandem_store_dropped_total",
-         "Records dropped because the queue was full; they are made again from the journal.", s.dropped},
+         "Records dropped because the queue was full; they are made again from the journal.",
+         s.dropped},
         {"tandem_store_batches_total", "Transactions.", s.batches},
         {"tandem_store_failures_total", "Failed transactions; each is tried again.",
          s.failures},
@@ -199,10 +201,12 @@ static void write_effects(struct daemon *d, struct metrics *m)
                    "What the lab wanted done, restored ones included.");
     metrics_by_name(m, NULL, "kind", &kinds, c.effects);
     const struct metric_counter rows[] = {
-        {"tandem_messages_published_total", "Messages handed to the broker client.", c.published},
+        {"tandem_messages_published_total", "Messages handed to the broker client.",
+         c.published},
         {"tandem_messages_not_published_total", "Messages it refused.", c.not_published},
         {"tandem_records_not_stored_total", "Records the store's queue refused.", c.not_stored},
-        {"tandem_records_already_stored_total", "Restored records that were stored already.", c.known},
+        {"tandem_records_already_stored_total", "Restored records that were stored already.",
+         c.known},
         {"tandem_messages_held_back_total", "Restored messages, not sent a second time.",
          c.held_back},
         {"tandem_messages_stale_total", "Commands and probes too old to be sent.", c.stale},
@@ -335,8 +339,7 @@ static void write_fits(struct daemon *d, struct metrics *m)
         {"tandem_fits_begun_total", "Batch fits of dynamics that went to the worker.", c.begun},
         {"tandem_fits_refused_total", "Batch fits that could not go there.", c.refused},
         {"tandem_fits_found_total", "Results that the lab took.", c.found},
-        {"tandem_fits_forgotten_total", "Results that were no longer wanted.",
-         c.forgotten},
+        {"tandem_fits_forgotten_total", "Results that were no longer wanted.", c.forgotten},
     };
     metrics_counters(m, rows, COUNT(rows));
 }
@@ -352,8 +355,7 @@ static void write_forecasts(struct daemon *d, struct metrics *m)
         {"tandem_forecasts_failed_total", "Forecasts for which there was no memory.", c.failed},
     };
     metrics_counters(m, rows, COUNT(rows));
-    metrics_family(m, "tandem_forecasts_seconds_total",
-                   "Time that forecasts took.");
+    metrics_family(m, "tandem_forecasts_seconds_total", "Time that forecasts took.");
     metrics_sample(m, NULL, 0, (double)c.duration_us * 1e-6);
 }
 
@@ -369,8 +371,7 @@ static void write_worker(struct daemon *d, struct metrics *m)
             metrics_count(m, labels, 2, c.ended[class][state]);
         }
     }
-    metrics_family(m, "tandem_jobs_refused_total",
-                   "Jobs for which the queue had no room.");
+    metrics_family(m, "tandem_jobs_refused_total", "Jobs for which the queue had no room.");
     metrics_by_name(m, NULL, "kind", &job_class_names, c.refused);
     metrics_family(m, "tandem_jobs", "Jobs that wait or run.");
     for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
@@ -393,8 +394,7 @@ static void write_process(struct daemon *d, struct metrics *m)
     metrics_gauge(m, "tandem_wall_clock_ahead_seconds", "The wall clock minus lab time.",
                   lab_s(atomic_load(&d->maintenance.wall_ahead_us)));
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        metrics_family(m, "tandem_process_cpu_seconds_total",
-                       "Processor time of the daemon.");
+        metrics_family(m, "tandem_process_cpu_seconds_total", "Processor time of the daemon.");
         metrics_sample(m, NULL, 0,
                        (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6);
@@ -430,10 +430,10 @@ static void write_standby(struct daemon *d, struct metrics *m)
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
-        write_inbox, write_journal,   write_lab,       write_effects,     write_store,
-        write_disks, write_broker,    write_telemetry, write_maintenance, write_worker,
-        write_fits,  write_forecasts, write_captures, write_alarm_webhook, write_process,
-        write_standby};
+        write_inbox,       write_journal,       write_lab,     write_effects,
+        write_store,       write_disks,         write_broker,  write_telemetry,
+        write_maintenance, write_worker,        write_fits,    write_forecasts,
+        write_captures,    write_alarm_webhook, write_process, write_standby};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

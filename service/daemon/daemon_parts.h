@@ -44,8 +44,8 @@ struct robot_state {
 };
 
 struct gateway {
-    struct mqtt_client *client; /* for its callbacks; others call gateway_client() */
-    atomic_bool connects;       /* the client is there */
+    struct mqtt_client *client;    /* for its callbacks; others call gateway_client() */
+    atomic_bool connects;          /* the client is there */
     struct mqtt_client *telemetry; /* connection for telemetry; NULL: it shares the main one */
     struct codec_set codecs;
     char *room; /* [MESSAGE_PAYLOAD_MAX] for answers of codecs; NULL: no codec answers */
@@ -524,7 +524,8 @@ void lab_thread_catch_up(struct daemon *daemon);
 /* End the thread once the inbox is empty and join it. Earlier lines are processed. */
 void lab_thread_stop(struct daemon *daemon);
 
-/* ---- standby.c, standby_state.c: the daemon as one of several that can own its lab (engine.role) ----
+/* ---- standby.c, standby_state.c: the daemon as one of several that can own its lab
+ * (engine.role) ----
  *
  * One of them owns the lab: it receives, decides and sends. The others follow: they step the
  * same lines, as after a restart, answer over HTTP, and send nothing. Every line passes through
@@ -535,10 +536,10 @@ void lab_thread_stop(struct daemon *daemon);
  */
 struct standby {
     _Atomic(struct partition *) partition; /* NULL: not started, or the lab has one daemon */
-    struct own_journal *own;     /* used by the partition's thread */
-    bool taken;                  /* the same: it stored the line that took the lab */
-    atomic_bool live;            /* the lab thread has gone live */
-    atomic_bool settled;         /* the lab thread has processed the own journal */
+    struct own_journal *own;               /* used by the partition's thread */
+    bool taken;                            /* the same: it stored the line that took the lab */
+    atomic_bool live;                      /* the lab thread has gone live */
+    atomic_bool settled;                   /* the lab thread has processed the own journal */
     atomic_bool hands_over, stops;
     /* Lab thread: time of the newest line of another owner, */
     int64_t newest_us;

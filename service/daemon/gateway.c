@@ -470,9 +470,9 @@ enum status gateway_send_expiring(struct daemon *d, const char *rest, const char
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
-    return await_send(d) ? mqtt_client_publish_expiring(gateway_client(d), topic,
-                                                                payload, bytes, expiry_s)
-                                 : STATUS_E_STALE;
+    return await_send(d) ? mqtt_client_publish_expiring(gateway_client(d), topic, payload,
+                                                        bytes, expiry_s)
+                         : STATUS_E_STALE;
 }
 
 void gateway_leave(struct daemon *d, int timeout_ms)

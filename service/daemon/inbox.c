@@ -461,7 +461,8 @@ bool inbox_store(struct inbox *inbox, const char *line, size_t bytes, bool resto
 {
     const struct record room = {.bytes = bytes + 1};
     (void)pthread_mutex_lock(&inbox->lock);
-    /* A section of the journal does not say whose lines it has: those of others must fit here. */
+    /* A section of the journal does not say whose lines it has: those of others must fit here.
+     */
     while (restored && !atomic_load(&inbox->released) &&
            whole_bytes(&room) > inbox->params.buffer_bytes - inbox->filling.used) {
         (void)pthread_mutex_unlock(&inbox->lock);

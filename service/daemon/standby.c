@@ -1,5 +1,5 @@
-/* service/daemon/standby.c - the daemon as one of several that can own its lab: the calls of its
- * partition, the take and the hand-over. */
+/* service/daemon/standby.c - the daemon as one of several that can own its lab: the calls of
+ * its partition, the take and the hand-over. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "service/tool/version.h"
 
 enum {
-    FOLLOW_US = 50000,   /* between two reads of a follower */
-    STORE_US = 100000,   /* between two attempts to write the own journal */
-    NUMBERS_MS = 500,    /* to read the newest numbers of the store */
-    HAND_OVER_MS = 5000  /* for the lines that wait, and the answer of the database */
+    FOLLOW_US = 50000,  /* between two reads of a follower */
+    STORE_US = 100000,  /* between two attempts to write the own journal */
+    NUMBERS_MS = 500,   /* to read the newest numbers of the store */
+    HAND_OVER_MS = 5000 /* for the lines that wait, and the answer of the database */
 };
 
 /* ---- calls of the partition, on its thread ---- */
@@ -92,10 +92,10 @@ static size_t format_take(void *context, int64_t t_us, char *out)
     (void)(getrandom(&token, sizeof token, 0) == (ssize_t)sizeof token);
     (void)snprintf(mark, sizeof mark, "%016" PRIx64, token);
     d->stream_number = find_stream_number(d);
-    m.stored_bytes = m.payload_bytes = JSON_FORMAT(
-        payload, sizeof payload, JSON("version", TANDEM_VERSION), JSON("lab", d->file->name),
-        JSON("instance", d->file->engine.instance), JSON("token", mark),
-        JSON("stream_number", d->stream_number));
+    m.stored_bytes = m.payload_bytes =
+        JSON_FORMAT(payload, sizeof payload, JSON("version", TANDEM_VERSION),
+                    JSON("lab", d->file->name), JSON("instance", d->file->engine.instance),
+                    JSON("token", mark), JSON("stream_number", d->stream_number));
     lab_line_topic(d->file->broker.prefix, "start", m.topic);
     /* No message that follows may be older, whatever the clock of the last owner was. */
     inbox_raise_time(d->inbox, t_us);
@@ -147,8 +147,8 @@ static void raise_alarm(void *context, enum ownership_alarm alarm)
         [OWNERSHIP_LINES_DIFFER] =
             "the database and the own journal have different lines: nothing is taken here; "
             "compare both, and empty journal.dir of the daemon that is wrong",
-        [OWNERSHIP_NOT_DURABLE] =
-            "commits do not wait for a standby of the database: nothing is acknowledged or sent",
+        [OWNERSHIP_NOT_DURABLE] = "commits do not wait for a standby of the database: nothing "
+                                  "is acknowledged or sent",
         [OWNERSHIP_NO_FOLLOWER] = "no follower has caught up, so nothing is handed over"};
     struct daemon *d = context;
     log_write(LOG_PARTITION, NULL, "%s", texts[alarm]);

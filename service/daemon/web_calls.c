@@ -92,11 +92,11 @@ static enum status source_request(void *context, const char *payload, size_t byt
         return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "lab", "starting or stopping");
     }
     const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
-    return status == STATUS_OK ? status
-                               : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
-                                         standby_is_live(d)
-                                             ? "cannot be written: no input is accepted"
-                                             : "this daemon follows; ask the owner of the lab");
+    return status == STATUS_OK
+               ? status
+               : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
+                         standby_is_live(d) ? "cannot be written: no input is accepted"
+                                            : "this daemon follows; ask the owner of the lab");
 }
 
 /* The fit begins when the lab thread reads the line, some milliseconds later. */
