@@ -287,6 +287,43 @@ static void test_at_once(void)
     postgresql_close(c);
 }
 
+/* Waits until the thread has read the pairs once more, so it has registered, or not. */
+static void wait_round(struct postgresql *c, const struct daemon_place *p, const char *pair)
+{
+    struct engine_pair found;
+    char sql[96];
+    int64_t end_us = 0;
+    (void)snprintf(sql, sizeof sql, "INSERT INTO pairs(pair, p) VALUES ('%s', 'other')", pair);
+    run_script(c, sql);
+    while (!engine_session_find_pair(p->session, pair, &found) &&
+           wait_more(&end_us, LIMIT_MS)) {
+    }
+    CHECK(pair, engine_session_find_pair(p->session, pair, &found));
+}
+
+/* A daemon that may not store leaves the registration to the one that stores. */
+static void test_pause(void)
+{
+    struct postgresql *c = open_database();
+    struct daemon_place *p = make_place("paused", "p1", "p1", "");
+    const char *old =
+        "SELECT count(*) FROM instance WHERE name = 'p1' AND seen < now() - interval "
+        "'1 h'";
+    open_place(p);
+    CU_ASSERT_FATAL(p->status == STATUS_OK);
+    engine_session_pause(p->session, true);
+    wait_round(c, p, "q1");
+    run_script(c, "UPDATE instance SET seen = now() - interval '2 h' WHERE name = 'p1'");
+    wait_round(c, p, "q2");
+    CHECK_INT("paused", read_number(c, old), 1);
+    engine_session_pause(p->session, false);
+    wait_round(c, p, "q3");
+    wait_round(c, p, "q4");
+    CHECK_INT("again", read_number(c, old), 0);
+    close_place(p);
+    postgresql_close(c);
+}
+
 static void test_home(void)
 {
     char home[ENGINE_HOME_MAX];
@@ -307,6 +344,7 @@ int main(void)
     CU_add_test(suite, "refused", test_refused);
     CU_add_test(suite, "free names", test_free_names);
     CU_add_test(suite, "at once", test_at_once);
+    CU_add_test(suite, "pause", test_pause);
     CU_add_test(suite, "home", test_home);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
