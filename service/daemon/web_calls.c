@@ -139,6 +139,13 @@ static bool source_find_owner(void *context, const char *pair, struct web_owner 
     }
     (void)snprintf(out->lab, sizeof out->lab, "%s", found.lab);
     (void)snprintf(out->address, sizeof out->address, "%s", found.address);
+    out->running = found.running;
+    out->unreachable =
+        !found.running      ? "which does not run"
+        : !found.address[0] ? "which has no engine.advertise"
+        : strcmp(found.address, d->file->engine.advertise) == 0
+            ? "which has the engine.advertise of this one: correct it in both lab files"
+            : NULL;
     return true;
 }
 

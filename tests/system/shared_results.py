@@ -112,6 +112,17 @@ with Cluster(1) as cluster, Rig(pairs="r1: {}") as north, Rig(pairs="r2: {}") as
     check_refusals(cluster, north)
     check_outage(cluster, north)
     assert len(check_same(north, south)) == 60
+    # Nobody is sent to a daemon that does not run, or back to this one.
+    south.stop_daemon()
+    cluster.sql("UPDATE tandem.instance SET seen = now() - interval '1 hour' WHERE name = 'b'", database="tandem")
+    north.wait(lambda: ask(north, "/api/v1/pairs/r2")[0] == 503, "south does not run", 20)
+    assert "lab south: ask its daemon, which does not run" in ask(north, "/api/v1/pairs/r2")[2]
+    south.start_daemon()
+    cluster.sql("INSERT INTO tandem.instance SELECT 'd', 'west', home, version, fingerprint, address, n, now() + interval '1 hour' "
+                "FROM tandem.instance WHERE name = 'a'; INSERT INTO tandem.pairs VALUES ('r4', 'west')", database="tandem")
+    north.wait(lambda: ask(north, "/api/v1/pairs/r4")[0] == 404 and "of this one" in ask(north, "/api/v1/pairs/r4")[2],
+               "the same address", 20)
+    assert "shared-pairs" in ask(north, "/api/v1/pairs/r9")[2]
     # A restart finds its results; one whose checkpoint is gone reads its journal and stores nothing twice.
     north.stop_daemon()
     (north.folder / "checkpoint").unlink()

@@ -122,7 +122,9 @@ struct metrics;
 /* The daemon of a pair that is not in the lab, but in the same database. */
 struct web_owner {
     char lab[64];
-    char address[256]; /* "http://…" or "https://…" without a path; "": not known */
+    char address[256];   /* "http://…" or "https://…" without a path */
+    const char *unreachable; /* why readers cannot be sent there; NULL: they can */
+    bool running;        /* its daemon */
 };
 
 /* Functions that the daemon provides. Any server thread may call each. */

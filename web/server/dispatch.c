@@ -444,19 +444,23 @@ static bool look_elsewhere(struct web_request *request, struct web_response *res
     struct web_owner owner = {.lab = ""};
     if (!source->find_owner || !source->find_owner(source->context, request->id, &owner)) {
         return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
-                           "the lab has no pair of this id; /api/v1/pairs lists them");
+                           "the lab has no pair of this id; /api/v1/pairs lists them, and "
+                           "/api/v1/shared-pairs those of other daemons");
     }
     if (is_stored(request->route)) {
         return true;
     }
     const int bytes = snprintf(response->location, sizeof response->location, "%s%s%s%s",
                                owner.address, request->path, query[0] ? "?" : "", query);
-    if (!owner.address[0] || bytes < 0 || (size_t)bytes >= sizeof response->location) {
-        char detail[160];
+    if (owner.unreachable || bytes < 0 || (size_t)bytes >= sizeof response->location) {
+        char detail[192];
         response->location[0] = '\0';
-        (void)snprintf(detail, sizeof detail, "the pair is of the lab %s: ask its daemon%s",
-                       owner.lab, owner.address[0] ? "" : ", which has no engine.advertise");
-        return web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL, detail);
+        (void)snprintf(detail, sizeof detail, "the pair is of the lab %s: ask its daemon%s%s",
+                       owner.lab, owner.unreachable ? ", " : "",
+                       owner.unreachable ? owner.unreachable : "");
+        return web_problem(request, response,
+                           owner.running ? PROBLEM_NO_SUCH_PAIR : PROBLEM_NOT_READY, NULL,
+                           detail);
     }
     response->status = 307;
     return false;
