@@ -263,6 +263,28 @@ static void test_owner(void)
     script_close(&s);
 }
 
+/* What fails on the way home does not hide why the mission failed; there is no way home before
+ * the robot has said where it is. */
+static void test_reason(void)
+{
+    static const char map[] = "\"patience_s\":1,\"map\":{\"obstacles\":[{\"shape\":\"circle\","
+                              "\"points_m\":[[0,0]],\"radius_m\":0.1}]}}";
+    for (int known = 0; known <= 1; known++) {
+        char text[512];
+        (void)snprintf(text, sizeof text, "{\"path_m\":[[1,0]],%s%s",
+                       known ? "\"start\":[0,0,0],\"pose\":\"reckoned\"," : "", map);
+        open_lab(1);
+        send_text(0, "r1", "m1", "FOLLOW", text);
+        CHECK("under way", state_has("\"state\":\"running\""));
+        script_tick(&s, AT(5));
+        CHECK("failed", state_has("\"state\":\"failed\""));
+        CHECK("the first reason",
+              state_has("\"code\":\"no_reply\"") && state_has("no reply in time"));
+        CHECK_INT("a way home is tried", showed("home: the place is blocked"), known);
+        script_close(&s);
+    }
+}
+
 /* An obstacle pushes a plan, and the new route pops it; all of it is reported. */
 static void test_obstacle(void)
 {
@@ -534,9 +556,11 @@ static void test_bad_input(void)
         {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"shape\":\"ball\"}]}}",
          "unknown_value"},
         {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacle\":[]}}", "unknown_key"},
-        {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"mappd\":true}]}}", "unknown_key"},
+        {"NAVIGATE", "{\"goal_m\":[1,0],\"map\":{\"obstacles\":[{\"mappd\":true}]}}",
+         "unknown_key"},
         {"NAVIGATE",
-         "{\"goal_m\":[1,0],\"map\":{\"bounds_m\":null,\"obstacles\":[],\"cells\":{\"cell_m\":0.1}}}",
+         "{\"goal_m\":[1,0],\"map\":{\"bounds_m\":null,\"obstacles\":[],\"cells\":{\"cell_m\":"
+         "0.1}}}",
          "not_applicable"},
         {"STEPS", "{\"steps\":[{\"sweep\":true,\"goal_m\":[1,1]}]}", "conflicting_keys"},
         {"STEPS", "{\"steps\":[{}]}", "conflicting_keys"},
@@ -789,6 +813,7 @@ int main(void)
     CU_add_test(suite, "an id used again", test_forgotten_id);
     CU_add_test(suite, "a pause between plans", test_pause);
     CU_add_test(suite, "one owner", test_owner);
+    CU_add_test(suite, "the reason of a failure", test_reason);
     CU_add_test(suite, "an obstacle", test_obstacle);
     CU_add_test(suite, "a start inside of an obstacle", test_start_blocked);
     CU_add_test(suite, "a map of cells", test_cells);

@@ -59,6 +59,23 @@ static bool is_homing(const struct mission *m)
     return read_cell(&m->l2, L2_HOMING) > 0.0;
 }
 
+/* Does the robot go home because the mission has failed already? What fails on the way home
+ * does not hide why. */
+static bool has_failed(const struct mission *m)
+{
+    return read_cell(&m->l2, L2_FAILED) > 0.0;
+}
+
+static void set_code(struct mission *m, enum mission_code code)
+{
+    m->code = has_failed(m) ? m->code : code;
+}
+
+static enum mission_level failure_level(const struct mission *m)
+{
+    return has_failed(m) ? MISSION_WARNING : MISSION_ERROR;
+}
+
 /* First step if the start is unknown: a zero move, whose reply has the pose. */
 static const struct mission_step locate = {.kind = L2_STEP_PATH, .count = 1};
 
@@ -189,9 +206,9 @@ static void explain_failure(const struct round *r)
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
-    m->code = late      ? MISSION_NO_REPLY
-              : awaited ? MISSION_TOO_MANY_RAYS
-                        : mission_code_of(m->status);
+    set_code(m, late      ? MISSION_NO_REPLY
+                : awaited ? MISSION_TOO_MANY_RAYS
+                          : mission_code_of(m->status));
     char where[MISSION_TEXT_MAX / 4];
     char range[MISSION_TEXT_MAX / 4] = "";
     if (m->l2.state == L2_SWEEPING) {
@@ -202,7 +219,7 @@ static void explain_failure(const struct round *r)
     if (!awaited && isfinite(m->range_m)) {
         (void)snprintf(range, sizeof range, ", range %.3f m", m->range_m);
     }
-    notify_user(r, 1, MISSION_ERROR, "%s: %s at x %.3f m, y %.3f m, %.3f rad%s", where, what,
+    notify_user(r, 1, failure_level(m), "%s: %s at x %.3f m, y %.3f m, %.3f rad%s", where, what,
                 m->pose[0], m->pose[1], m->pose[2], range);
 }
 
@@ -257,15 +274,17 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
     const struct mission_step *step = step_in_work(m);
     const struct mission_step *next = step_at(m, (size_t)read_cell(&m->l2, L2_K));
     (void)t_us;
-    r->l2_in = (struct l2_in){.event = cycle == 0 ? r->up : L2_EVENT_NONE,
-                              .step = next ? next->kind : L2_STEP_NONE,
-                              .on_route = step && step->kind == L2_STEP_GOAL,
-                              .routed = m->routed == STATUS_OK,
-                              .returns = plan->returns == MISSION_RETURN_ALWAYS,
-                              /* A robot that somebody halted does not drive on by itself. */
-                              .returns_on_failure = plan->returns != MISSION_RETURN_NEVER &&
-                                                    m->code != MISSION_HALTED,
-                              .routes_max = plan->routes_max};
+    r->l2_in =
+        (struct l2_in){.event = cycle == 0 ? r->up : L2_EVENT_NONE,
+                       .step = next ? next->kind : L2_STEP_NONE,
+                       .on_route = step && step->kind == L2_STEP_GOAL,
+                       .routed = m->routed == STATUS_OK,
+                       .returns = plan->returns == MISSION_RETURN_ALWAYS,
+                       /* A robot that somebody halted does not drive on by itself, and
+                        * home is not known before the robot has said where it is. */
+                       .returns_on_failure = plan->returns != MISSION_RETURN_NEVER &&
+                                             m->code != MISSION_HALTED && !is_locating(m),
+                       .routes_max = plan->routes_max};
     memset(&r->l2_out, 0, sizeof r->l2_out);
 }
 
@@ -313,9 +332,9 @@ static void plan_on_cells(struct round *r, const char *what, const struct world_
             "is not in them",
             plan->clearance_m, reached_m2);
     }
-    notify_user(r, 2, MISSION_ERROR, "%s: %s%s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
-                what, grid_route_outcome_name(outcome), area, from->x_m, from->y_m, to->x_m,
-                to->y_m);
+    notify_user(r, 2, failure_level(m),
+                "%s: %s%s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m", what,
+                grid_route_outcome_name(outcome), area, from->x_m, from->y_m, to->x_m, to->y_m);
 }
 
 static void plan_among_obstacles(struct round *r, const char *what,
@@ -331,7 +350,7 @@ static void plan_among_obstacles(struct round *r, const char *what,
                                                     : "the map has too many corners: fewer, "
                                                       "or a larger clearance_m, are needed";
     if (m->routed != STATUS_OK) {
-        notify_user(r, 2, MISSION_ERROR,
+        notify_user(r, 2, failure_level(m),
                     "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m", what, why,
                     from->x_m, from->y_m, to->x_m, to->y_m);
     }
@@ -349,9 +368,10 @@ static void plan_route(struct round *r, enum l2_request request)
     }
     if (is_off_map(m->plan)) {
         m->routed = STATUS_E_EMPTY;
-        notify_user(r, 2, MISSION_ERROR,
+        notify_user(r, 2, failure_level(m),
                     "%s: the live map does not know where the robot is since its program has "
-                    "started: let it SWEEP first", what);
+                    "started: let it SWEEP first",
+                    what);
     } else if (m->plan->cells || m->plan->live) {
         plan_on_cells(r, what, &from, &to);
     } else {
@@ -364,7 +384,7 @@ static void plan_route(struct round *r, enum l2_request request)
                     to.y_m);
         return;
     }
-    m->code = m->routed == STATUS_E_RANGE ? MISSION_GOAL_BLOCKED : MISSION_NO_ROUTE;
+    set_code(m, m->routed == STATUS_E_RANGE ? MISSION_GOAL_BLOCKED : MISSION_NO_ROUTE);
 }
 
 static void set_path(struct mission *m)
