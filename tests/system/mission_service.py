@@ -81,6 +81,10 @@ def one_owner(rig):
     assert rig.ask("r1/missions")[1]["repeated"] == 1
     rig.send("r1", {"id": "m3", "cancel": True})
     rig.await_state("r1", "m3", "cancelled")
+    for name in ("m1", "nobody"):
+        code, problem = rig.ask("r1/missions", "POST", {"id": name, "kind": "SWEEP", "cancel": True})
+        assert code == 400 and problem["code"] == "not_applicable" and f"DELETE .../missions/{name}" in problem["detail"], problem
+    assert not rig.ask("r1/missions/m1")[1].get("cancelling"), "a wrong request cancels nothing"
     code, mission = rig.ask("r1/missions/m1", "DELETE")
     assert code == 200 and mission["state"] in ("running", "cancelled"), mission
     rig.await_state("r1", "m1", "cancelled")

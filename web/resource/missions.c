@@ -129,6 +129,13 @@ static bool check_mission(const struct web_request *request, struct web_response
         free(plan);
         return web_problem_malformed(request, response, event);
     }
+    if (event->mission.cancel == 1) {
+        free(plan);
+        (void)err_set(&err, STATUS_E_PARSE, FAULT_NOT_APPLICABLE, "cancel",
+                      "a mission was expected: DELETE .../missions/%s cancels one",
+                      event->mission.id);
+        return web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
+    }
     const enum status status =
         plan ? pair_missions_check(request->params, event->mission.kind, event->mission.raw,
                                    event->mission.raw_bytes, plan, &err)
