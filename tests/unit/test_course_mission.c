@@ -451,6 +451,12 @@ static void test_bad_input(void)
         {"{\"course_m\":[[0,0],[60,0]],\"map\":{\"obstacles\":[{\"name\":\"quay\",\"shape\":"
          "\"wall\",\"points_m\":[[1,1],[2,2]],\"radius_m\":1}]}}",
          "out_of_range", "circle"},
+        {"{\"course_m\":[[0,0],[60,0]],\"map\":{\"obstacles\":[{\"shape\":\"wall\","
+         "\"points_m\":[[1,1],[2,2]]}]}}",
+         "out_of_range", "obstacle 1: is a wall"},
+        {"{\"course_m\":[[0,0],[60,0]],\"map\":{\"obstacles\":[{\"shape\":\"circle\","
+         "\"points_m\":[[1,1]],\"radius_m\":1e300}]}}",
+         "out_of_range", "of at most 1e6 was expected"},
     };
     char many[1024] = "{\"course_m\":[[0,0]";
     struct harbour *h = open_harbour(NULL);
@@ -468,7 +474,7 @@ static void test_bad_input(void)
                    "");
     }
     send_mission(h, "many", many);
-    CHECK("too many", has(h, "\"code\":\"too_many\""));
+    CHECK("too many", has(h, "\"code\":\"too_many\"") && has(h, "at most 63 way-points"));
     CHECK_INT("nothing is sent", h->efforts, 0);
     close_harbour(h);
 }

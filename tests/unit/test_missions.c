@@ -580,7 +580,7 @@ static void test_bad_input(void)
     }
     (void)snprintf(path + strlen(path), sizeof path - strlen(path), "]}");
     send_text(100, "r1", "long", "FOLLOW", path);
-    CHECK("too long", state_has("too_many"));
+    CHECK("too long", state_has("too_many") && state_has("a path of at most 128 points"));
     send_text(101, "r2", "m", "SWEEP", "{}");
     CHECK("it takes none", state_has("not_applicable") && state_has("missions_max"));
     s.params[0].kind = PAIR_USV3;

@@ -86,6 +86,7 @@ static bool scan_member(struct json_scan *s, const struct json_text *key, struct
     struct course_plan *plan = &r->text->course;
     if (json_text_is(key, "course_m") && r->point_count == 0) {
         return map_json_scan_points(s, &plan->points[1], COURSE_POINTS_MAX - 1,
+                                    "a course of at most 63 way-points was expected",
                                     &r->point_count);
     }
     if (json_text_is(key, "start_m")) {

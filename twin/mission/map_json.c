@@ -107,15 +107,13 @@ bool map_json_scan_point(struct json_scan *s, struct world_point *point)
 }
 
 bool map_json_scan_points(struct json_scan *s, struct world_point *points, size_t most,
-                          size_t *count)
+                          const char *expected, size_t *count)
 {
     *count = 0;
     (void)json_scan_enter(s, JSON_KIND_ARRAY);
     while (json_scan_next_item(s)) {
         if (*count == most) {
-            return json_scan_fail(s, FAULT_TOO_MANY,
-                                  "a path of at most 128 points, and obstacles of at most 512 "
-                                  "in all, were expected");
+            return json_scan_fail(s, FAULT_TOO_MANY, expected);
         }
         if (!map_json_scan_point(s, &points[*count])) {
             return false;
@@ -164,17 +162,24 @@ static bool scan_obstacle_member(struct json_scan *s, const struct json_text *ke
         return scan_shape(s, &o->what.shape);
     }
     if (json_text_is(key, "points_m")) {
-        return map_json_scan_points(s, o->points, WORLD_POINTS_MAX, &o->count);
+        return map_json_scan_points(s, o->points, WORLD_POINTS_MAX,
+                                    "obstacles of at most 512 points in all were expected",
+                                    &o->count);
     }
     if (json_text_is(key, "mapped")) {
         const bool fine = json_scan_bool(s, &mapped);
         o->what.unmapped = !mapped;
         return fine;
     }
-    double *number = json_text_is(key, "radius_m")    ? &o->what.radius_m
-                     : json_text_is(key, "appears_s") ? &o->what.appears_s
-                     : json_text_is(key, "leaves_s")  ? &o->what.leaves_s
-                                                      : NULL;
+    if (json_text_is(key, "radius_m")) {
+        return json_scan_number(s, &o->what.radius_m) &&
+               (o->what.radius_m <= POINTS_LIMIT_M ||
+                json_scan_fail(s, FAULT_OUT_OF_RANGE,
+                               "a \"radius_m\" of at most 1e6 was expected"));
+    }
+    double *number = json_text_is(key, "appears_s")  ? &o->what.appears_s
+                     : json_text_is(key, "leaves_s") ? &o->what.leaves_s
+                                                     : NULL;
     return number ? json_scan_number(s, number)
                   : json_scan_fail(s, FAULT_UNKNOWN_KEY,
                                    "a member of an obstacle was expected: name, shape, "
@@ -195,6 +200,10 @@ static bool scan_obstacle(struct json_scan *s, struct world *world)
     }
     if (s->error) {
         return false;
+    }
+    if (!o.what.name[0]) { /* sentences name it */
+        (void)snprintf(o.what.name, sizeof o.what.name, "obstacle %zu",
+                       world->obstacle_count + 1);
     }
     const enum status status = world_add(world, &o.what, o.points, o.count);
     return status == STATUS_OK ||

@@ -24,9 +24,10 @@ void map_json_write_cells(struct json_writer *w, const char *key, const struct c
  * be right. */
 bool map_json_scan(struct json_scan *s, struct world *world);
 
-/* Reads [[x_m, y_m], …] into points[*count], at most `most`; and one point. */
+/* Reads [[x_m, y_m], …] into points[*count], at most `most`; expected: static, what would be
+ * right if there are more. And one point. */
 bool map_json_scan_points(struct json_scan *s, struct world_point *points, size_t most,
-                          size_t *count);
+                          const char *expected, size_t *count);
 bool map_json_scan_point(struct json_scan *s, struct world_point *point);
 
 /* Reads a list of exactly count numbers within POINTS_LIMIT_M. */

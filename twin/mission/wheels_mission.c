@@ -59,8 +59,9 @@ static bool add_step(struct json_scan *s, struct mission_plan *plan, enum l2_ste
                               "at most 64 steps with 512 points in all were expected");
     }
     if (kind == L2_STEP_PATH) {
-        if (!map_json_scan_points(s, points, room < MISSION_LEGS_MAX ? room : MISSION_LEGS_MAX,
-                                  &count)) {
+        if (!map_json_scan_points(
+                s, points, room < MISSION_LEGS_MAX ? room : MISSION_LEGS_MAX,
+                "a path of at most 128 points, and 512 in all steps, were expected", &count)) {
             return false;
         }
     } else if (kind == L2_STEP_GOAL) {
