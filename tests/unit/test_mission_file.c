@@ -1,6 +1,10 @@
 #include "tests/support/check.h"
 
+#include <unistd.h>
+
+#include "service/sim/mission/course_file.h"
 #include "service/sim/mission/mission_file.h"
+#include "tests/support/scratch.h"
 
 static void test_examples(void)
 {
@@ -106,6 +110,31 @@ static void test_faults(void)
     }
 }
 
+/* A map of cells may be that of a pair with wheels; a course needs circles. */
+static void test_ros_map(void)
+{
+    static struct mission_file wheels;
+    static struct course_file vessel;
+    static const char map[] = "image: hall.pgm\n";
+    char path[256], text[512];
+    struct err_list errors = {0};
+    const int file = mkstemp(scratch_template(path, "ros_map"));
+    CU_ASSERT_FATAL(file >= 0 && write(file, map, sizeof map - 1) == sizeof map - 1);
+    (void)close(file);
+    (void)snprintf(text, sizeof text, "map: %s\nsteps: [{sweep: true}]\n", path);
+    CHECK_INT("wheels",
+              option_file_parse(&mission_file, text, strlen(text), "m.yaml", &wheels, &errors),
+              STATUS_E_PARSE);
+    CHECK("wheels", strstr(errors.items[0].text, "make it the map of the pair"));
+    errors = (struct err_list){0};
+    (void)snprintf(text, sizeof text, "kind: vessel\nmap: %s\ncourse_m: [[60, 0]]\n", path);
+    CHECK_INT("vessel",
+              option_file_parse(&course_file, text, strlen(text), "m.yaml", &vessel, &errors),
+              STATUS_E_PARSE);
+    CHECK("vessel", strstr(errors.items[0].text, "give a map of circles"));
+    (void)unlink(path);
+}
+
 static void test_limits(void)
 {
     static char text[MISSION_STEPS_MAX * 64];
@@ -132,6 +161,7 @@ int main(void)
     CU_add_test(suite, "examples", test_examples);
     CU_add_test(suite, "start", test_start);
     CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "maps of ROS", test_ros_map);
     CU_add_test(suite, "limits", test_limits);
     return check_run();
 }

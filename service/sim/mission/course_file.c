@@ -57,7 +57,8 @@ static void finish_course(const struct option_reading *reading, void *context)
     struct course_plan plan;
     struct course course;
     struct err err = {0};
-    mission_read_map(reading, &file->plan.map);
+    mission_read_map(reading, "a course goes around circles only, so give a map of circles",
+                     &file->plan.map);
     mission_check_pair(reading, file->pair);
     file->plan.vessel = &usv3_vessels[file->vessel];
     if (option_node(reading, "speed_mps") == TREE_NONE) {

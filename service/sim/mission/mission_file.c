@@ -70,7 +70,8 @@ static const struct option_row mission_rows[] = {
 
 /* --- the map -------------------------------------------------------------------------- */
 
-void mission_read_map(const struct option_reading *reading, struct world *map)
+void mission_read_map(const struct option_reading *reading, const char *ros_advice,
+                      struct world *map)
 {
     char path[LAB_PATH_MAX];
     struct option_reader *r = reading->r;
@@ -88,10 +89,8 @@ void mission_read_map(const struct option_reading *reading, struct world *map)
         return;
     }
     if (ros_map_file_found(path)) {
-        option_fault_at(reading, "map", FAULT_NOT_APPLICABLE,
-                        "%.120s is a map of ROS: leave it out here, and make it the map of the "
-                        "pair in the lab file",
-                        path);
+        option_fault_at(reading, "map", FAULT_NOT_APPLICABLE, "%.120s is a map of ROS: %s",
+                        path, ros_advice);
         return;
     }
     if (option_file_load(&map_file, path, map, r->errors) != STATUS_OK) {
@@ -179,7 +178,9 @@ void mission_check_pair(const struct option_reading *reading, const char *pair)
 static void finish_mission(const struct option_reading *reading, void *context)
 {
     struct mission_file *file = context;
-    mission_read_map(reading, &file->plan.map);
+    mission_read_map(reading,
+                     "leave it out here, and make it the map of the pair in the lab file",
+                     &file->plan.map);
     mission_check_pair(reading, file->pair);
     if (file->kind != MISSION_FILE_WHEELS) {
         option_fault_at(reading, "kind", FAULT_INCONSISTENT,

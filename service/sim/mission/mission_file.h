@@ -29,7 +29,8 @@ extern const struct option_file mission_file;
 
 /* For the files of other kinds: reads the key `map`, the path of a file or the map itself, and
  * checks the key `pair`. */
-void mission_read_map(const struct option_reading *reading, struct world *map);
+void mission_read_map(const struct option_reading *reading, const char *ros_advice,
+                      struct world *map);
 void mission_check_pair(const struct option_reading *reading, const char *pair);
 
 #endif
