@@ -28,7 +28,7 @@ static bool is_line_short(const struct secret *s, struct err_list *errors)
                            "%s cannot be read: %s", s->key, strerrordesc_np(error));
     } else if (n == 0) {
         (void)err_list_add(errors, STATUS_E_ARG, FAULT_EMPTY_FILE, s->path, 1, 1,
-                           "the first line is empty, what %s is for was expected", s->key);
+                           "the first line is empty, but %s must hold its text there", s->key);
     } else if (n < s->least) {
         (void)err_list_add(errors, STATUS_E_ARG, FAULT_SECRET_WEAK, s->path, 1, 1,
                            "%s: %zu characters can be guessed, %zu or more were expected: "

@@ -260,7 +260,7 @@ static void explain_failure(struct attempt *a, const struct postgresql_target *t
     if (strcmp(code, "28P01") == 0) {
         fail_attempt(a, FAULT_DATABASE_REFUSED,
                      "wrong password for the user \"%s\", or no such user; correct "
-                     "password_file or create the user",
+                     "the password file, or create the user with: tandem db init",
                      t->user);
     } else if (strncmp(code, "28", 2) == 0) {
         fail_attempt(a, FAULT_DATABASE_REFUSED,
@@ -274,6 +274,9 @@ static void explain_failure(struct attempt *a, const struct postgresql_target *t
         fail_attempt(a, FAULT_DATABASE_UNREACHABLE, "%s", line + end);
     } else if (code[0]) {
         fail_attempt(a, FAULT_DATABASE_REFUSED, "%s (SQLSTATE %s)", line + end, code);
+    } else if (strstr(line, "server does not support SSL")) {
+        fail_attempt(a, FAULT_BAD_CERTIFICATE,
+                     "the server has no TLS; switch `ssl` on in its postgresql.conf");
     } else if (strstr(line, "certificate") || strstr(line, "SSL")) {
         fail_attempt(a, FAULT_BAD_CERTIFICATE,
                      "TLS failed: %.110s; check tls.ca_file, and that "
@@ -281,7 +284,8 @@ static void explain_failure(struct attempt *a, const struct postgresql_target *t
                      line);
     } else if (strstr(line, "no password supplied")) {
         fail_attempt(a, FAULT_DATABASE_REFUSED,
-                     "the server asks for a password; name it as password_file");
+                     "the server asks for a password; name its file (password_file in the "
+                     "lab file, --admin-password-file of tandem db)");
     } else {
         fail_attempt(a, FAULT_DATABASE_UNREACHABLE, "%s", line);
     }

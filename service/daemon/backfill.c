@@ -203,8 +203,8 @@ static void report_backfill(const struct attempt *a, uint64_t made, int64_t dura
     message_format_time(a->from_us, from);
     message_format_time(a->to_us, to);
     log_write(LOG_STORE_BACKFILLED, NULL,
-              "%llu records rebuilt from the journal, %s to %s, %llu lines in %.3f s; earlier "
-              "ones are gone",
+              "%llu records rebuilt from the journal, %s to %s, %llu lines in %.3f s; what is "
+              "older than the journal cannot be rebuilt",
               (unsigned long long)made, from, to, (unsigned long long)a->lines,
               lab_s(duration_us));
 }

@@ -47,6 +47,13 @@ static enum status init_database(const struct engine_options *engine,
 {
     struct postgresql *c = NULL;
     bool added = false;
+    if (strcmp(engine->postgresql.database, "template0") == 0 ||
+        strcmp(engine->postgresql.database, "template1") == 0) {
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "engine.postgresql.database",
+                       "%s is a template: every new database would get Tandem's tables; take "
+                       "another name, such as tandem",
+                       engine->postgresql.database);
+    }
     enum status status = open_as_admin(engine, request, "postgres", &c, err);
     if (status == STATUS_OK) {
         status = postgresql_schema_add_database(c, engine->postgresql.database, &added, err);

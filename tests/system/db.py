@@ -106,7 +106,9 @@ def one_server(folder):
         cluster.sql("DROP DATABASE postgres", database="template1")
         cluster.sql("CREATE DATABASE postgres ENCODING 'SQL_ASCII' TEMPLATE template0", database="template1")
         cluster.sql("CREATE DATABASE empty ENCODING 'UTF8' TEMPLATE template0")
-        refused(lab, 'wrong password for the user "writer", or no such user')
+        refused(lab, 'or create the user with: tandem db init')
+        template = write_lab(folder, cluster, more=", database: template1", name="template.yaml")
+        assert "is a template" in tandem("db", "init", "-c", template, *admin, code=1)
         tandem("db", "init", "-c", lab, "--admin", "nobody", *admin, code=1)
         said = tandem("db", "init", "-c", lab, *admin)
         assert "tandem: created" in said and "version 3, was 0" in said and "writer: created" in said, said
@@ -158,6 +160,9 @@ def three_servers(folder):
         standbys = folder / "standbys.yaml"
         standbys.write_text(lab.read_text().replace(f'"127.0.0.1:{cluster.ports[0]}", ', ""))
         refused(standbys, "no server can be written: 127.0.0.1:")
+
+        refused(write_lab(folder, cluster, host="localhost", more=f", tls: {{ca_file: {folder}/password}}", name="no_tls.yaml"),
+                "the server has no TLS; switch `ssl` on in its postgresql.conf")
 
         # The promoted server is used, whether the old primary answers or is frozen.
         cluster.sql("SELECT pg_promote()", node=1)

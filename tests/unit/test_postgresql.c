@@ -306,7 +306,7 @@ static void test_refused_connections(void)
          "wrong password for the user \"postgres\""},
         {"no password", plain, FAULT_DATABASE_REFUSED, "asks for a password"},
         {"no such user", plain, FAULT_DATABASE_REFUSED,
-         "wrong password for the user \"nobody\""},
+         "or create the user with: tandem db init"},
         {"no database", plain, FAULT_DATABASE_REFUSED, "there is no database \"absent\""},
         {"encoding", plain, FAULT_DATABASE_REFUSED, "is SQL_ASCII; it must be UTF8"},
         {"closed", plain, FAULT_DATABASE_UNREACHABLE, "127.0.0.1:1: Connection refused; 127"},
