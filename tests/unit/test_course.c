@@ -356,6 +356,32 @@ static void test_never_near(void)
     }
 }
 
+/* Legs to and fro through a dense field of discs: what is tried for all of them is limited, so
+ * that a plan costs a step of the lab milliseconds only. */
+static void test_dense_field(void)
+{
+    struct world_point points[COURSE_POINTS_MAX];
+    struct err err = {0};
+    uint32_t state = 2;
+    for (size_t i = 0; i < COUNT(points); i++) {
+        points[i] = (struct world_point){i / 2 % 2 == 0 ? 300 : 0, -10 + 0.32 * (double)i};
+    }
+    points[0] = (struct world_point){0, -20};
+    struct course_plan plan = plan_of("wamv", points, 62);
+    plan.speed_mps = 0.05;
+    plan.turn_in_m = plan.clearance_m = 0.3;
+    for (int i = 0; i < 126; i++) {
+        double share[3];
+        for (int k = 0; k < 3; k++) {
+            state = state * 1664525U + 1013904223U;
+            share[k] = (double)(state >> 8) / (1 << 24);
+        }
+        add_disc(&plan, "disc", 20 + 260 * share[0], -12 + 24 * share[1], 0.2 + 1.6 * share[2]);
+    }
+    CHECK_INT("refused", course_make(&plan, &course, &err), STATUS_E_FULL);
+    CHECK("why", strstr(err.text, "too many discs to be laid in time"));
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -368,5 +394,6 @@ int main(void)
     CU_add_test(suite, "law", test_law);
     CU_add_test(suite, "failures", test_failures);
     CU_add_test(suite, "a course elsewhere", test_never_near);
+    CU_add_test(suite, "a dense field", test_dense_field);
     return check_run();
 }

@@ -11,8 +11,8 @@
 /* Rounding of lengths and distances that are equal. */
 #define EQUAL_M 1e-9
 
-/* Ways around discs that are tried for one leg. */
-enum { TRIES_MAX = 256, STOPS_MAX = 24, ARC_CHECKS = 16 };
+/* Ways around discs that are tried for one leg, and for all: about 10 ms. */
+enum { TRIES_MAX = 256, COURSE_TRIES_MAX = 4096, STOPS_MAX = 24, ARC_CHECKS = 16 };
 
 /* A circle that the course touches: the disc with its clearance, or a way-point (radius 0). */
 struct stop {
@@ -36,7 +36,7 @@ struct layout {
     double tightest_m; /* U / r_max */
     size_t shift;      /* points before the first of the file */
     struct stop stops[STOPS_MAX];
-    size_t stop_count, tries;
+    size_t stop_count, tries, all_tries;
     size_t blocking; /* the disc that was in the way last */
     size_t segment_count;
     struct segment segments[COURSE_PIECES_MAX / 2];
@@ -60,16 +60,6 @@ static double direction_of(struct world_point a, struct world_point b)
 static struct world_point point_ahead(struct world_point p, double heading_rad, double m)
 {
     return (struct world_point){p.x_m + m * cos(heading_rad), p.y_m + m * sin(heading_rad)};
-}
-
-/* Distance of a point from a line between two others. */
-static double distance_from_line(struct world_point p, struct world_point a,
-                                 struct world_point b)
-{
-    const double length = distance_of(a, b);
-    const double heading = direction_of(a, b);
-    const double s = (p.x_m - a.x_m) * cos(heading) + (p.y_m - a.y_m) * sin(heading);
-    return distance_of(p, point_ahead(a, heading, fmin(fmax(s, 0.0), length)));
 }
 
 /* --- what the vessel can do ----------------------------------------------------------- */
@@ -146,21 +136,47 @@ static bool can_join(const struct stop *from, const struct stop *to)
     return distance_of(from->at, to->at) > offset + EQUAL_M;
 }
 
+/* A line as its begin, length and unit vector: a plan asks for distances from it so often that
+ * angles would cost most of its time. */
+struct ray {
+    struct world_point from;
+    double length_m, x, y;
+};
+
+static struct ray ray_between(struct world_point from, struct world_point to)
+{
+    const double length_m = distance_of(from, to);
+    const double scale = length_m > 0.0 ? 1.0 / length_m : 0.0;
+    return (struct ray){from, length_m, scale * (to.x_m - from.x_m),
+                        scale * (to.y_m - from.y_m)};
+}
+
+/* Is the point nearer to the line than room_m? */
+static bool is_near_ray(const struct ray *ray, struct world_point p, double room_m)
+{
+    const double x_m = p.x_m - ray->from.x_m, y_m = p.y_m - ray->from.y_m;
+    const double along_m = x_m * ray->x + y_m * ray->y;
+    const double foot_m = along_m < 0.0             ? 0.0
+                          : along_m > ray->length_m ? ray->length_m
+                                                    : along_m;
+    const double dx_m = x_m - foot_m * ray->x, dy_m = y_m - foot_m * ray->y;
+    return dx_m * dx_m + dy_m * dy_m < room_m * room_m;
+}
+
 /* Finds the disc that is in the way of the segment, the first along it. */
 static bool find_disc(struct layout *l, const struct segment *segment, const struct stop *from,
                       const struct stop *to)
 {
+    const struct ray ray = ray_between(segment->from, segment->to);
     double nearest_m = (double)INFINITY;
     for (size_t i = 0; i < l->plan->map.obstacle_count; i++) {
         const bool own =
             (from->radius_m > 0.0 && from->disc == i) || (to->radius_m > 0.0 && to->disc == i);
         const struct world_point centre = disc_centre(l, i);
-        const double ahead_m = distance_of(segment->from, centre);
-        if (!own && ahead_m < nearest_m &&
-            distance_from_line(centre, segment->from, segment->to) <
-                disc_radius(l, i) - EQUAL_M) {
-            nearest_m = ahead_m;
-            l->blocking = i;
+        if (!own && is_near_ray(&ray, centre, disc_radius(l, i) - EQUAL_M)) {
+            const double ahead_m = distance_of(segment->from, centre);
+            l->blocking = ahead_m < nearest_m ? i : l->blocking;
+            nearest_m = fmin(ahead_m, nearest_m);
         }
     }
     return isfinite(nearest_m);
@@ -189,7 +205,8 @@ static double way_length(const struct layout *l)
 /* Inserts the disc behind stop k, to be passed on one side. */
 static bool pass_disc(struct layout *l, size_t k, int side, size_t disc)
 {
-    if (l->stop_count == STOPS_MAX || ++l->tries > TRIES_MAX) {
+    if (l->stop_count == STOPS_MAX || ++l->tries > TRIES_MAX ||
+        ++l->all_tries > COURSE_TRIES_MAX) {
         return false;
     }
     memmove(&l->stops[k + 2], &l->stops[k + 1], (l->stop_count - k - 1) * sizeof l->stops[0]);
@@ -277,7 +294,13 @@ static enum status lay_leg(struct layout *l, size_t point)
     l->tries = 0;
     l->stops[0] = (struct stop){.at = points[point - 1]};
     l->stops[1] = (struct stop){.at = points[point]};
-    if (!lay_between(l, 0)) {
+    const bool is_free = lay_between(l, 0);
+    if (l->all_tries > COURSE_TRIES_MAX) {
+        return err_set(l->err, STATUS_E_FULL, FAULT_TOO_MANY, to,
+                       "the course passes too many discs to be laid in time: fewer of them, or "
+                       "fewer way-points, were expected");
+    }
+    if (!is_free) {
         return err_set(l->err, STATUS_E_RANGE, FAULT_IN_OBSTACLE, to,
                        "%s leaves no way from %s: a lower clearance_m than %g m or another "
                        "way-point before it may",
