@@ -263,28 +263,6 @@ static void test_owner(void)
     script_close(&s);
 }
 
-/* What fails on the way home does not hide why the mission failed; there is no way home before
- * the robot has said where it is. */
-static void test_reason(void)
-{
-    static const char map[] = "\"patience_s\":1,\"map\":{\"obstacles\":[{\"shape\":\"circle\","
-                              "\"points_m\":[[0,0]],\"radius_m\":0.1}]}}";
-    for (int known = 0; known <= 1; known++) {
-        char text[512];
-        (void)snprintf(text, sizeof text, "{\"path_m\":[[1,0]],%s%s",
-                       known ? "\"start\":[0,0,0],\"pose\":\"reckoned\"," : "", map);
-        open_lab(1);
-        send_text(0, "r1", "m1", "FOLLOW", text);
-        CHECK("under way", state_has("\"state\":\"running\""));
-        script_tick(&s, AT(5));
-        CHECK("failed", state_has("\"state\":\"failed\""));
-        CHECK("the first reason",
-              state_has("\"code\":\"no_reply\"") && state_has("no reply in time"));
-        CHECK_INT("a way home is tried", showed("home: the place is blocked"), known);
-        script_close(&s);
-    }
-}
-
 /* An obstacle pushes a plan, and the new route pops it; all of it is reported. */
 static void test_obstacle(void)
 {
@@ -477,29 +455,6 @@ static void test_start(void)
     script_clear(&s);
     script_tick(&s, AT(300));
     CHECK_INT("nothing drives on", script_count(&s, EFFECT_COMMAND), 0);
-    script_close(&s);
-}
-
-/* The daemon was away for longer than a mission's patience: no mission fails or begins in the
- * meantime. */
-static void test_long_outage(void)
-{
-    open_lab(2);
-    send_text(0, "r1", "m1", "FOLLOW", follow);
-    send_text(0, "r1", "m2", "FOLLOW", follow);
-    script_clear(&s);
-    const struct event start = script_event("$lab", AT(1000), EVENT_START, SIDE_COUNT);
-    lab_step(s.lab, &start, &s.fx);
-    const struct pair_missions *m = lab_missions(s.lab, 0);
-    CHECK_INT("no command in the meantime", script_count(&s, EFFECT_COMMAND), 0);
-    CHECK_INT("both are interrupted", m->failed[MISSION_INTERRUPTED], 2);
-    CHECK_INT("m1 ends at the start", pair_missions_find(m, "m1")->ended_us, AT(1000));
-    CHECK_INT("m2 never began", pair_missions_find(m, "m2")->began_us, LAB_TIME_NONE);
-    script_clear(&s);
-    lab_repeat_commands(s.lab, &s.fx);
-    CHECK_INT("reported when somebody listens", script_count(&s, EFFECT_MISSION), 2);
-    send_text(1001, "r1", "m3", "FOLLOW", follow);
-    CHECK("the robot is free", state_has("\"state\":\"running\""));
     script_close(&s);
 }
 
@@ -813,7 +768,6 @@ int main(void)
     CU_add_test(suite, "an id used again", test_forgotten_id);
     CU_add_test(suite, "a pause between plans", test_pause);
     CU_add_test(suite, "one owner", test_owner);
-    CU_add_test(suite, "the reason of a failure", test_reason);
     CU_add_test(suite, "an obstacle", test_obstacle);
     CU_add_test(suite, "a start inside of an obstacle", test_start_blocked);
     CU_add_test(suite, "a map of cells", test_cells);
@@ -823,7 +777,6 @@ int main(void)
     CU_add_test(suite, "a late reply", test_late);
     CU_add_test(suite, "no reply within the pair's timeout", test_unanswered);
     CU_add_test(suite, "a start of the daemon", test_start);
-    CU_add_test(suite, "a long outage", test_long_outage);
     CU_add_test(suite, "a checkpoint", test_checkpoint);
     CU_add_test(suite, "bad input", test_bad_input);
     CU_add_test(suite, "moves of an arm", test_moves);
