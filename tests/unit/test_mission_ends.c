@@ -65,7 +65,7 @@ static void test_long_outage(void)
     script_close(&s);
 }
 
-/* What fails on the way home does not hide why the mission failed; there is no way home before
+/* A failure on the way home does not hide why the mission failed; there is no way home before
  * the robot has said where it is. */
 static void test_reason(void)
 {
