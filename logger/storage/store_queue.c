@@ -132,9 +132,7 @@ static void push_out(struct store_queue *q, const struct piece *piece)
     while (piece && q->params.holds && q->head && is_full(q, piece)) {
         drop_pieces(q, 1);
         q->stats.dropped++;
-        if (!q->stats.behind) {
-            record_lack(q, STATUS_E_FULL, FAULT_TOO_MANY, "too many records were held");
-        }
+        record_lack(q, STATUS_E_FULL, FAULT_TOO_MANY, "too many records were held");
     }
 }
 
