@@ -105,7 +105,6 @@ int main(int argc, char **argv)
         }
         if (!on) {
             p50_ms[on] = measure_waits(q, new_us, &p99_ms[on]);
-            (void)store_queue_stop(q, 10000);
         } else {
             const double from_s = bench_now_s();
             p50_ms[on] = measure_waits(q, new_us, &p99_ms[on]);
@@ -126,7 +125,9 @@ int main(int argc, char **argv)
                          old, (double)busy / busy_s, (double)(stats.removed - busy) / idle_s,
                          (long long)old - (long long)stats.removed, p50_ms[1], p99_ms[1],
                          p50_ms[0], p99_ms[0]);
-            (void)store_queue_stop(q, 10000);
+        }
+        if (store_queue_stop(q, 10000) != STATUS_OK) {
+            bench_fail("rows were left");
         }
     }
     store_close(s);
