@@ -158,5 +158,5 @@ with Cluster(1) as cluster, Rig(pairs="r1: {}") as north, Rig(pairs="r2: {}") as
     north.stop_daemon()
     north.lab.write_text(north.lab.read_text().replace("r1: {}", "r6: {}"))
     north.start_daemon()
-    south.wait(lambda: [other["pair"] for other in south.get("/api/v1/shared-pairs")] == ["r6"], "r1 is free", 60)
+    south.wait(lambda: [other["pair"] for other in south.get("/api/v1/shared-pairs")] == ["r4", "r6"], "r1 is free", 60)
     check_status(cluster, north)
