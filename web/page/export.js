@@ -85,8 +85,16 @@ class Recorder {
     }
 
     fillText(text, x, y) {
+        this.write(text, x, y, {fill: this.fillStyle});
+    }
+
+    strokeText(text, x, y) {
+        this.write(text, x, y, this.lined());
+    }
+
+    write(text, x, y, look) {
         const [, weight, size, family] = /^(\d+ )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
-        this.add("text", {x, y, fill: this.fillStyle, "font-size": size, "font-family": family, "font-weight": weight,
+        this.add("text", {x, y, ...look, "font-size": size, "font-family": family, "font-weight": weight,
             "text-anchor": {center: "middle", right: "end"}[this.textAlign],
             "dominant-baseline": this.textBaseline === "middle" ? "central" : null}, text);
     }
