@@ -120,6 +120,7 @@ static void begin_mission_step(struct mission_step_run *s, struct lab *lab, uint
     s->run.m = lab->parts[i].missions;
     s->run.pair = lab->parts[i].pair;
     s->run.p = &lab->p.pairs[i];
+    s->run.place = lab_mission_place(lab, i);
     s->run.team = team == TEAM_NONE ? NULL : lab->p.teams[team].name;
     s->run.fx = fx;
     s->run.t_us = lab->state->t_us;

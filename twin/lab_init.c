@@ -124,10 +124,9 @@ void lab_set_places(struct lab *lab)
     }
 }
 
-void lab_place_missions(struct lab *lab, size_t i)
+struct mission_place lab_mission_place(const struct lab *lab, size_t i)
 {
-    const struct mission_place place = {&lab->p.pairs[i], lab->parts[i].map, lab->plans};
-    pair_missions_rebind(lab->parts[i].missions, &place);
+    return (struct mission_place){&lab->p.pairs[i], lab->parts[i].map, lab->plans};
 }
 
 /* Places the pairs first, then the parts that only some have. Everything from the pairs to the
@@ -245,11 +244,6 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     char *behind = lab_place_topics(lab, (char *)lab->parts + members_bytes_for(p));
     lab->scratch = behind;
     lab->plans = behind + scratch_bytes_for(p);
-    for (size_t i = 0; i < p->pair_count; i++) {
-        if (lab->parts[i].missions) {
-            lab_place_missions(lab, i);
-        }
-    }
     lab->places = (char *)lab->plans + plans_bytes_for(p);
     lab_set_places(lab);
     return lab;

@@ -78,8 +78,8 @@ char *lab_place_topics(struct lab *lab, void *at);
 /* Sets the pairs' pointers to their slots of open commands, after their memory was initialised
  * or loaded. (lab_init.c) */
 void lab_set_places(struct lab *lab);
-/* Tells the missions of pair i where they are planned. */
-void lab_place_missions(struct lab *lab, size_t i);
+/* The map on which missions of pair i are planned. */
+struct mission_place lab_mission_place(const struct lab *lab, size_t i);
 
 /* Deadlines of pairs and teams: their number, the heap rebuilt from all, and the heap updated
  * after one deadline has changed. (lab_access.c) */

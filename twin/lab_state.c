@@ -231,7 +231,8 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     delivery_index(lab->deliveries);
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab->parts[i].missions) {
-            lab_place_missions(lab, i);
+            const struct mission_place place = lab_mission_place(lab, i);
+            pair_missions_rebind(lab->parts[i].missions, &place);
         }
         if (lab->parts[i].map) {
             live_map_restore(lab->parts[i].map, &lab->p.pairs[i].live_map);

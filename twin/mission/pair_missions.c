@@ -195,9 +195,8 @@ size_t pair_missions_memory(const struct pair_params *p)
 void pair_missions_rebind(struct pair_missions *m, const struct mission_place *place)
 {
     const struct mission_kind *kind = running_kind(m);
-    m->place = *place;
     if (kind) {
-        kind->rebind(m->work, m->plan, &m->place);
+        kind->rebind(m->work, m->plan, place);
     }
 }
 
@@ -401,7 +400,7 @@ static void begin_mission(struct missions_run *run, struct mission_text *text)
     m->running = r->number;
     set_state(run, r, MISSION_RUNNING);
     name_run(m, r);
-    mission_kind_find(r->kind)->rebind(m->work, m->plan, &m->place);
+    mission_kind_find(r->kind)->rebind(m->work, m->plan, &run->place);
     mission_kind_find(r->kind)->begin(m->work, m->plan, r->run, run->t_us, apply_effect, run);
     m->begin_us = m->running == 0 ? run->t_us + MISSIONS_PAUSE_US : 0;
 }

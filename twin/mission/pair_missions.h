@@ -72,7 +72,6 @@ struct pair_missions {
     /* A Bloom filter of the ids of all missions ever begun: three bits for each. It forgets
      * none, so that the ids of commands are used once. */
     uint8_t used[MISSIONS_USED];
-    struct mission_place place;
     struct mission_record record[MISSIONS_KEPT];
     _Alignas(max_align_t) unsigned char plan[MISSION_PLAN_BYTES]; /* of the running one */
     _Alignas(max_align_t) unsigned char work[MISSION_WORK_BYTES];
@@ -84,6 +83,7 @@ struct missions_run {
     struct pair_missions *m;
     const struct pair *pair;
     const struct pair_params *p;
+    struct mission_place place;
     const char *team; /* the team whose robot this is; NULL: none */
     const struct effects *fx;
     int64_t t_us;
