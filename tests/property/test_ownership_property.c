@@ -701,7 +701,7 @@ static void run_seeds(bool may_lose, size_t usual)
                  runs, takes, taken, back, differ, lost, immediate, deadline);
     /* The faults reach what they are for. */
     CHECK("takes", takes > 2 * runs);
-    CHECK("lost to others", runs < 20 || taken > 0);
+    CHECK("lost to others", runs < 1000 || taken > 0); /* about one run in 40 */
     CHECK("went back", !may_lose || runs < 20 || back > runs / 4);
     CHECK("effects", immediate > published / 2 && deadline > published / 3);
 }
