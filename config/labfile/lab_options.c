@@ -158,7 +158,7 @@ static const struct option_row lab_rows[] = {
     {"engine.safe_s", TIME("s", "1", 0.1, 30.0), IN_LAB(engine.safe_us),
      "role owner: nothing is sent later than this after the start of the last successful write."},
     {"engine.take_s", TIME("s", "1.5", 0.2, 60.0), IN_LAB(engine.take_us),
-     "role owner: an owner that wrote nothing for so long is replaced; the same in all daemons of the lab."},
+     "role owner: an owner that wrote nothing for this time is replaced; the same in all daemons of the lab."},
     LAB(engine.instance, TEXT("", NO_RANGE), "Name of this daemon, unique in the database; needed with servers."),
     LAB(engine.advertise, TEXT("", NO_RANGE), "Where readers reach this daemon, such as https://a.lab:8420."),
 

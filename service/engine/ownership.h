@@ -55,8 +55,8 @@ ENUM_NAMES_DECLARED(ownership_alarm);
 /* Times by CLOCK_BOOTTIME, which goes on while the process or the machine stands still. */
 struct ownership_params {
     int64_t renew_us;  /* an idle owner writes after this time; > 0 */
-    int64_t safe_us;   /* effects may be sent so long after the start of a write; > renew_us */
-    int64_t take_us;   /* a follower takes a row that did not change so long; > safe_us */
+    int64_t safe_us;   /* effects may be sent for this time after the start of a write; > renew_us */
+    int64_t take_us;   /* a follower takes a row that did not change for it; > safe_us */
     int64_t follow_us; /* between two reads of a follower, two tries after a failure; > 0 */
 };
 

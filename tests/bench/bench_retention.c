@@ -48,7 +48,7 @@ static void write_old(struct store *s, long old)
     }
 }
 
-static void push(struct store_queue *q, int64_t t_us)
+static void push_entry(struct store_queue *q, int64_t t_us)
 {
     const struct store_row row = next_row(t_us);
     if (store_queue_push(q, &row) != STATUS_OK) {
@@ -62,7 +62,7 @@ static double measure_waits(struct store_queue *q, int64_t t_us, double *p99_ms)
     static double waits_ms[WAITS];
     for (int i = 0; i < WAITS; i++) {
         for (int k = 0; k < NEW_PER_WAIT; k++) {
-            push(q, t_us + i * PAUSE_US + k);
+            push_entry(q, t_us + i * PAUSE_US + k);
         }
         const double from_s = bench_now_s();
         if (store_queue_flush(q, 10000) != STATUS_OK) {

@@ -10,7 +10,7 @@ enum { SIDE_MAX = 40, MAPS = 500, CELLS = SIDE_MAX * SIDE_MAX };
 
 static uint64_t seed;
 
-static double draw(double most)
+static double draw_number(double most)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return most * (double)(seed >> 33) / 2147483648.0;
@@ -24,43 +24,45 @@ static double clearance_m;
 static void make_map(void)
 {
     static const double factors[] = {0.0, 1.0, 4.0, 50.0};
-    map->width = 4 + (size_t)draw(SIDE_MAX - 3);
-    map->height = 4 + (size_t)draw(SIDE_MAX - 3);
-    map->cell_m = 0.05 + draw(0.2);
-    map->origin = (struct plane_pose){draw(10.0) - 5.0, draw(10.0) - 5.0, draw(6.0) - 3.0};
-    map->unknown_factor = factors[(size_t)draw(4.0)];
+    map->width = 4 + (size_t)draw_number(SIDE_MAX - 3);
+    map->height = 4 + (size_t)draw_number(SIDE_MAX - 3);
+    map->cell_m = 0.05 + draw_number(0.2);
+    map->origin = (struct plane_pose){draw_number(10.0) - 5.0, draw_number(10.0) - 5.0,
+                                      draw_number(6.0) - 3.0};
+    map->unknown_factor = factors[(size_t)draw_number(4.0)];
     memset(map->cell, COSTMAP_FREE, CELLS);
-    for (int k = (int)draw(12.0); k >= 0; k--) {
-        const size_t x = (size_t)draw((double)map->width), w = (size_t)draw(8.0);
-        const size_t y = (size_t)draw((double)map->height), h = (size_t)draw(8.0);
-        const double kind = draw(3.0);
+    for (int k = (int)draw_number(12.0); k >= 0; k--) {
+        const size_t x = (size_t)draw_number((double)map->width), w = (size_t)draw_number(8.0);
+        const size_t y = (size_t)draw_number((double)map->height), h = (size_t)draw_number(8.0);
+        const double kind = draw_number(3.0);
         const uint8_t value = kind < 1.5   ? COSTMAP_OCCUPIED
                               : kind < 2.5 ? COSTMAP_UNKNOWN
-                                           : (uint8_t)draw(COSTMAP_UNKNOWN);
+                                           : (uint8_t)draw_number(COSTMAP_UNKNOWN);
         for (size_t i = x; i < map->width && i <= x + w; i++) {
             for (size_t j = y; j < map->height && j <= y + h; j++) {
                 map->cell[j * map->width + i] = value;
             }
         }
     }
-    if (draw(1.0) < 0.3) {
+    if (draw_number(1.0) < 0.3) {
         memset(map->cell + map->height / 2 * map->width, COSTMAP_OCCUPIED, map->width);
     }
-    clearance_m = map->cell_m * (0.1 + draw(3.0));
+    clearance_m = map->cell_m * (0.1 + draw_number(3.0));
 }
 
-static double distance2(size_t a, size_t b)
+static double square_distance(size_t a, size_t b)
 {
     const double dx = (double)(a % map->width) - (double)(b % map->width);
     const double dy = (double)(a / map->width) - (double)(b / map->width);
     return dx * dx + dy * dy;
 }
 
-static double nearest2(size_t cell)
+static double square_to_nearest(size_t cell)
 {
     double least = 1e9;
     for (size_t i = 0; i < map->width * map->height; i++) {
-        least = map->cell[i] == COSTMAP_OCCUPIED ? fmin(least, distance2(cell, i)) : least;
+        least =
+            map->cell[i] == COSTMAP_OCCUPIED ? fmin(least, square_distance(cell, i)) : least;
     }
     return least;
 }
@@ -85,7 +87,7 @@ static double reference_cost(size_t start, size_t goal)
     for (size_t i = 0; i < n; i++) {
         cost[i] = HUGE_VAL;
         closed[i] = false;
-        near2[i] = nearest2(i);
+        near2[i] = square_to_nearest(i);
     }
     cost[start] = 0.0;
     for (;;) {
@@ -98,7 +100,7 @@ static double reference_cost(size_t start, size_t goal)
         }
         closed[at] = true;
         for (size_t i = 0; i < n; i++) {
-            const double d2 = distance2(at, i);
+            const double d2 = square_distance(at, i);
             const bool leaves = near2[at] < reach2 && near2[i] > near2[at];
             if (d2 > 0.0 && d2 < 3.0 && factor_of(i) > 0.0 && (near2[i] >= reach2 || leaves)) {
                 const double left = factor_of(at) > 0.0 ? factor_of(at) : 16.0;
@@ -112,8 +114,8 @@ static double reference_cost(size_t start, size_t goal)
 
 static void find_point(size_t cell, double at_m[2])
 {
-    const double uv[2] = {(double)(cell % map->width) + draw(0.999) + 0.0005,
-                          (double)(cell / map->width) + draw(0.999) + 0.0005};
+    const double uv[2] = {(double)(cell % map->width) + draw_number(0.999) + 0.0005,
+                          (double)(cell / map->width) + draw_number(0.999) + 0.0005};
     costmap_from_cells(map, uv, at_m);
 }
 
@@ -146,7 +148,7 @@ static void check_way(const struct grid_route *route, const double from_m[2])
             const double uv[2] = {a[0] + (b[0] - a[0]) * i / 50, a[1] + (b[1] - a[1]) * i / 50};
             const double now = clearance_of(uv) * map->cell_m;
             const size_t cell = (size_t)uv[1] * map->width + (size_t)uv[0];
-            free = free || nearest2(cell) >= costmap_reach(map, clearance_m);
+            free = free || square_to_nearest(cell) >= costmap_reach(map, clearance_m);
             CHECK("clearance", now >= clearance_m - 1e-6 ||
                                    (!free && now >= start * map->cell_m - 1.5 * map->cell_m));
             CHECK("on the map", uv[0] >= 0.0 && uv[0] <= (double)map->width && uv[1] >= 0.0 &&
@@ -169,7 +171,8 @@ static void test_routes(void)
         int64_t budget = 32000000;
         make_map();
         const size_t cells = map->width * map->height;
-        const size_t start = (size_t)draw((double)cells), goal = (size_t)draw((double)cells);
+        const size_t start = (size_t)draw_number((double)cells),
+                     goal = (size_t)draw_number((double)cells);
         find_point(start, from_m);
         find_point(goal, to_m);
         grid_search_init(&search, map, memory);
@@ -177,7 +180,7 @@ static void test_routes(void)
             grid_search_route(&search, from_m, to_m, clearance_m, &budget, &route);
         counts[outcome]++;
         CHECK("its cell", costmap_find(map, to_m) == goal);
-        const bool blocked = nearest2(goal) < costmap_reach(map, clearance_m);
+        const bool blocked = square_to_nearest(goal) < costmap_reach(map, clearance_m);
         CHECK("blocked", costmap_blocked(map, goal, clearance_m) == blocked);
         if (map->cell[goal] == COSTMAP_OCCUPIED || (blocked && factor_of(goal) > 0.0)) {
             CHECK_INT("an obstacle", outcome, GRID_ROUTE_GOAL_BLOCKED);

@@ -78,12 +78,12 @@ static struct {
     uint64_t token;
 } sim;
 
-static int64_t draw(int64_t below)
+static int64_t draw_below(int64_t below)
 {
     return (int64_t)(((uint64_t)rand() << 16 ^ (uint64_t)rand()) % (uint64_t)below);
 }
 
-static bool chance(double probability)
+static bool draw_chance(double probability)
 {
     return rand() < probability * RAND_MAX;
 }
@@ -218,7 +218,7 @@ static void serve_statements(void)
         }
         run_statement(flight);
         flight->ran = true;
-        flight->answer_us = sim.now_us + draw(30000);
+        flight->answer_us = sim.now_us + draw_below(30000);
     }
 }
 
@@ -306,7 +306,7 @@ static void begin_flight(struct instance *i, const struct fence_request *request
     flight->request = *request;
     flight->own_n = i->own_n;
     flight->lines = 0;
-    flight->arrival_us = sim.now_us + draw(is_slow || is_cut ? 3000000 : 20000);
+    flight->arrival_us = sim.now_us + draw_below(is_slow || is_cut ? 3000000 : 20000);
     if (request->statement == FENCE_WRITE) {
         for (size_t n = 0; n < request->lines; n++) {
             i->batch[n] = request->source == FENCE_TAKE_LINE
@@ -489,9 +489,10 @@ static void start_instance(struct instance *i)
 static void make_fault(void)
 {
     struct instance *i =
-        &sim.instances[sim.owner >= 0 && chance(0.5) ? sim.owner : draw(INSTANCES)];
-    const int64_t until_us = sim.now_us + (chance(0.5) ? draw(1500000) : draw(7000000));
-    switch (draw(11)) {
+        &sim.instances[sim.owner >= 0 && draw_chance(0.5) ? sim.owner : draw_below(INSTANCES)];
+    const int64_t until_us =
+        sim.now_us + (draw_chance(0.5) ? draw_below(1500000) : draw_below(7000000));
+    switch (draw_below(11)) {
     case 0:
         i->stopped_until_us = until_us;
         break;
@@ -517,26 +518,26 @@ static void make_fault(void)
         break;
     case 7: /* a promotion that keeps the rules */
         lose_commits(sim.durable_count);
-        sim.frozen_until_us = sim.now_us + draw(1500000);
+        sim.frozen_until_us = sim.now_us + draw_below(1500000);
         break;
     case 8: /* one that breaks them, or a backup that is restored */
         if (sim.may_lose && sim.commit_count > 2) {
-            const int64_t most = chance(0.5) ? 5 : 200;
-            const int64_t count = (int64_t)sim.commit_count - 1 - draw(most);
+            const int64_t most = draw_chance(0.5) ? 5 : 200;
+            const int64_t count = (int64_t)sim.commit_count - 1 - draw_below(most);
             lose_commits(count < 1 ? 1 : (size_t)count);
-            sim.frozen_until_us = sim.now_us + 300000 + draw(1500000);
+            sim.frozen_until_us = sim.now_us + 300000 + draw_below(1500000);
         }
         break;
     case 9:
         step_instance(i, &(struct ownership_event){.kind = OWNERSHIP_HAND_OVER,
                                                    .follower_n = i->ownership.n});
-        if (chance(0.5)) {
+        if (draw_chance(0.5)) {
             i->answers_cut_until_us = until_us;
         }
         break;
     default: /* both at once */
         i->stopped_until_us = until_us;
-        sim.frozen_until_us = sim.now_us + draw(2000000);
+        sim.frozen_until_us = sim.now_us + draw_below(2000000);
         break;
     }
 }
@@ -572,7 +573,7 @@ static void run_step(void)
     unsigned senders = 0;
     for (int k = 0; k < INSTANCES; k++) {
         struct instance *i = &sim.instances[(k + sim.now_us / STEP_US) % INSTANCES];
-        if (i->crashed && chance(0.005)) {
+        if (i->crashed && draw_chance(0.005)) {
             start_instance(i);
         }
         run_instance(i);
@@ -656,12 +657,12 @@ static void run_seed(unsigned seed, bool may_lose)
     sim.row = (struct fence_row){.lease = {"nobody"}, .released = true};
     commit_row();
     for (int k = 0; k < INSTANCES; k++) {
-        sim.instances[k].clock_offset_us = draw(seed % 2 == 0 ? 60000000 : 3000000);
+        sim.instances[k].clock_offset_us = draw_below(seed % 2 == 0 ? 60000000 : 3000000);
         start_instance(&sim.instances[k]);
     }
     while (sim.now_us < FAULTS_US) {
         run_step();
-        if (chance(0.015)) {
+        if (draw_chance(0.015)) {
             make_fault();
         }
     }

@@ -371,7 +371,7 @@ static void contend(struct rival *rival, const struct fence_row *seen, size_t ro
     rival->failures += result.answer == FENCE_FAILED;
 }
 
-static void *take_often(void *context)
+static void *race_for_takes(void *context)
 {
     struct rival *rival = context;
     for (size_t i = 0; i < rounds; i++) {
@@ -399,7 +399,7 @@ static void test_contested_takes(void)
                                    .winners = winners};
     }
     for (size_t k = 0; k < RIVALS; k++) {
-        CU_ASSERT_EQUAL_FATAL(pthread_create(&rivals[k].thread, NULL, take_often, &rivals[k]),
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&rivals[k].thread, NULL, race_for_takes, &rivals[k]),
                               0);
     }
     for (size_t k = 0; k < RIVALS; k++) {

@@ -65,7 +65,7 @@ static struct store_reader *readers[ENGINES];
 static char *answers[ENGINES];
 static struct random_source rng;
 
-static unsigned draw(unsigned below)
+static unsigned draw_below(unsigned below)
 {
     return (unsigned)(random_uniform(&rng) * below);
 }
@@ -130,22 +130,22 @@ static struct store_query draw_query(void)
 {
     static const char *const types[] = {",SYNC,late,", ",AHEAD,proposed,"};
     struct store_query query = everything;
-    query.kind = (enum store_kind)draw(STORE_KIND_COUNT);
-    query.kind = draw(2) ? query.kind : STORE_ENTRIES;
-    query.newest_first = draw(2);
-    query.limit = 1 + (int)draw(40) * (int)draw(25);
-    query.pair = draw(2) ? pairs[draw(COUNT(pairs))] : NULL;
-    query.type = draw(4) == 0 ? "SYNC" : NULL;
-    query.types = draw(5) == 0 ? types[draw(2)] : NULL;
-    if (draw(2)) {
+    query.kind = (enum store_kind)draw_below(STORE_KIND_COUNT);
+    query.kind = draw_below(2) ? query.kind : STORE_ENTRIES;
+    query.newest_first = draw_below(2);
+    query.limit = 1 + (int)draw_below(40) * (int)draw_below(25);
+    query.pair = draw_below(2) ? pairs[draw_below(COUNT(pairs))] : NULL;
+    query.type = draw_below(4) == 0 ? "SYNC" : NULL;
+    query.types = draw_below(5) == 0 ? types[draw_below(2)] : NULL;
+    if (draw_below(2)) {
         query.since_us = (int64_t)(random_uniform(&rng) * (double)newest_us);
         query.until_us = query.since_us + (int64_t)(random_uniform(&rng) * (double)newest_us);
     }
     if (query.kind == STORE_ENTRIES) {
-        query.inconsistent = draw(4) == 0;
-        query.team = draw(6) == 0 ? "te'am" : NULL;
-        query.job = draw(6) == 0 ? jobs[draw(COUNT(jobs))] : NULL;
-        query.version[SIDE_REAL] = draw(8) == 0 ? "1.0" : NULL;
+        query.inconsistent = draw_below(4) == 0;
+        query.team = draw_below(6) == 0 ? "te'am" : NULL;
+        query.job = draw_below(6) == 0 ? jobs[draw_below(COUNT(jobs))] : NULL;
+        query.version[SIDE_REAL] = draw_below(8) == 0 ? "1.0" : NULL;
     }
     return query;
 }
@@ -186,12 +186,12 @@ static void compare_stores(const char *name)
     struct answer a[ENGINES] = {{answers[0], 0, 0}, {answers[1], 0, 0}};
     for (int k = 0; k < 30; k++) {
         const struct store_query query = draw_query();
-        const int stop = draw(3) == 0 ? 1 + (int)draw(7) : 0;
-        const char *pair = pairs[draw(COUNT(pairs))];
+        const int stop = draw_below(3) == 0 ? 1 + (int)draw_below(7) : 0;
+        const char *pair = pairs[draw_below(COUNT(pairs))];
         const int64_t since_us = (int64_t)(random_uniform(&rng) * (double)newest_us);
         const int64_t until_us = k % 4 == 0 ? INT64_MAX : since_us + 900000000;
-        const int64_t width_us = store_widths_us[draw(STORE_WIDTHS)];
-        const enum store_kind kind = (enum store_kind)draw(STORE_KIND_COUNT);
+        const int64_t width_us = store_widths_us[draw_below(STORE_WIDTHS)];
+        const enum store_kind kind = (enum store_kind)draw_below(STORE_KIND_COUNT);
         for (int e = 0; e < ENGINES; e++) {
             uint64_t last = 0;
             write_pages(&a[e], readers[e], query, stop);
@@ -216,48 +216,48 @@ static void draw_row(struct store_row *row, char json[512], uint64_t n)
         {"SYNC", "AHEAD"},         {"late", "timeout"},        {"reply", "command"},
         {"proposed", "published"}, {"travel_time", "usv3_1%"}, {"hold", "task"}};
     static const char *const ids[] = {"", "c17", "it's", "a\\b%_\"", "\u00e9"};
-    const bool is_late = draw(30) == 0;
-    newest_us += is_late ? 0 : draw(4000000);
-    *row = (struct store_row){.kind = draw(3) ? STORE_ENTRIES
-                                              : (enum store_kind)draw(STORE_KIND_COUNT),
-                              .pair = pairs[draw(COUNT(pairs))],
-                              .n = n,
-                              .t_us = newest_us - (is_late ? (int64_t)draw(2000000000) : 0),
-                              .id = ids[draw(COUNT(ids))],
-                              .lag_s = draw(8) == 0 ? nan("") : random_uniform(&rng) - 0.5,
-                              .inconsistent = draw(6) == 0,
-                              .json = json};
-    row->type = types[row->kind][draw(2)];
-    const char *team = draw(4) ? "" : ",\"team\":\"te'am\"";
+    const bool is_late = draw_below(30) == 0;
+    newest_us += is_late ? 0 : draw_below(4000000);
+    *row = (struct store_row){
+        .kind = draw_below(3) ? STORE_ENTRIES : (enum store_kind)draw_below(STORE_KIND_COUNT),
+        .pair = pairs[draw_below(COUNT(pairs))],
+        .n = n,
+        .t_us = newest_us - (is_late ? (int64_t)draw_below(2000000000) : 0),
+        .id = ids[draw_below(COUNT(ids))],
+        .lag_s = draw_below(8) == 0 ? nan("") : random_uniform(&rng) - 0.5,
+        .inconsistent = draw_below(6) == 0,
+        .json = json};
+    row->type = types[row->kind][draw_below(2)];
+    const char *team = draw_below(4) ? "" : ",\"team\":\"te'am\"";
     /* The daemon writes no lone surrogate; SQLite and jsonb disagree about them. */
     row->json_bytes = (size_t)snprintf(
         json, 512, "{\"n\":%llu%s%s%s%s,\"text\":\"\\u0000 %s $1 ?1%s\"}",
         (unsigned long long)n, team,
-        *team && draw(2) ? ",\"job\":\"quo\\\"te\",\"task\":7" : "",
-        *team && draw(2) ? ",\"job\":\"j1\",\"task\":null" : "",
-        draw(5) ? "" : ",\"real_version\":\"1.0\"", row->id, *team ? "" : " \\ud800");
+        *team && draw_below(2) ? ",\"job\":\"quo\\\"te\",\"task\":7" : "",
+        *team && draw_below(2) ? ",\"job\":\"j1\",\"task\":null" : "",
+        draw_below(5) ? "" : ",\"real_version\":\"1.0\"", row->id, *team ? "" : " \\ud800");
 }
 
 /* Rows that the daemon numbers, rows that the store numbers, late ones, repeated ones, and ones
  * made again; some batches are discarded. */
 static void add_batch(uint64_t *n, uint64_t *seq, uint32_t *attempt)
 {
-    const bool numbered = draw(3) > 0;
-    const bool again = draw(6) == 0;
-    const bool fails = draw(8) == 0;
+    const bool numbered = draw_below(3) > 0;
+    const bool again = draw_below(6) == 0;
+    const bool fails = draw_below(8) == 0;
     char json[512];
     *attempt += again;
     *seq += 1000; /* above those that the stores gave */
     for (int e = 0; e < ENGINES; e++) {
         CHECK_INT("begin", store_begin(stores[e], NULL), STATUS_OK);
     }
-    for (int i = (int)draw(400); i > 0; i--) {
+    for (int i = (int)draw_below(400); i > 0; i--) {
         struct store_row row;
-        *n += draw(20) > 0;
+        *n += draw_below(20) > 0;
         draw_row(&row, json, *n);
         row.again = again ? *attempt : 0;
         row.seq = numbered ? ++*seq : 0;
-        const bool asks = draw(10) == 0;
+        const bool asks = draw_below(10) == 0;
         bool is_new[ENGINES] = {false};
         for (int e = 0; e < ENGINES; e++) {
             struct err err = {0};
