@@ -457,15 +457,6 @@ void partition_stop(struct partition *partition)
 /* --- questions -----------------------------------------------------------------------------
  */
 
-bool partition_may_send(struct partition *partition, int64_t deadline_us)
-{
-    lock_acquire(&partition->lock);
-    const bool may = ownership_may_send(&partition->ownership, &partition->params.times,
-                                        boot_us(), deadline_us);
-    lock_release(&partition->lock);
-    return may;
-}
-
 enum status partition_await_send(struct partition *partition, int64_t limit_us)
 {
     const int64_t until_us = read_clock_us(CLOCK_MONOTONIC) + limit_us;

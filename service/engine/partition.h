@@ -101,8 +101,7 @@ MUST_USE enum status partition_wait(struct partition *partition, struct partitio
  * STATUS_E_EMPTY: not yet, after limit_us. Any thread but the partition's. */
 MUST_USE enum status partition_await_send(struct partition *partition, int64_t limit_us);
 
-/* ownership_may_send() and ownership_may_connect(), now. Any thread. */
-bool partition_may_send(struct partition *partition, int64_t deadline_us);
+/* ownership_may_connect(), now. Any thread. */
 bool partition_may_connect(struct partition *partition);
 
 /* Hands the partition over to a follower, and waits until this instance follows.

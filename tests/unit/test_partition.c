@@ -17,7 +17,7 @@ static void test_hand_over(void)
     CHECK_INT("follower", partition_append(sites[1].partition, "a", 1, &ticket),
               STATUS_E_STALE);
     CHECK_INT("follower", partition_hand_over(sites[1].partition, 0), STATUS_E_STALE);
-    CHECK("follower", !partition_may_send(sites[1].partition, LAB_TIME_NONE));
+    CHECK_INT("follower", partition_await_send(sites[1].partition, 0), STATUS_E_STALE);
     for (int i = 0; i < 300; i++) {
         append_line();
     }
@@ -82,7 +82,8 @@ static void test_frozen_owner(void)
     struct partition_ticket ticket;
     CHECK_INT("append", partition_append(sites[0].partition, "line 21", 7, &ticket), STATUS_OK);
     CHECK("another owns", reaches(&sites[1], OWNERSHIP_OWNING));
-    CHECK("the old one is silent", !partition_may_send(sites[0].partition, LAB_TIME_NONE));
+    CHECK_INT("the old one is silent", partition_await_send(sites[0].partition, 0),
+              STATUS_E_EMPTY);
     CHECK("nor connects", !partition_may_connect(sites[0].partition));
     CHECK_INT("here", partition_await_send(sites[1].partition, INT64_C(1000) * WAIT_MS),
               STATUS_OK);
